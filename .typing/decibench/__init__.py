@@ -1,0 +1,1 @@
+../../decibench/__init__.py

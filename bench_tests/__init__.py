@@ -1,0 +1,1 @@
+"""The pytest room: the plugin, and the tests that ask the questions."""

@@ -1,0 +1,130 @@
+"""The command line of a run, read into one typed object."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, cast
+
+import pytest
+from decibench.cases.loading import DEFAULT_SUITE
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the user asked for, paths resolved against the directory pytest was called from."""
+
+    candidates: tuple[str, ...]
+    candidates_file: Path | None
+    device: str | None
+    model_label: str | None
+    suite: str
+    splits: tuple[str, ...]
+    families: tuple[str, ...]
+    variants: tuple[str, ...]
+    trials: int
+    on_miss: Literal["record", "fail"]
+    run_dir: Path | None
+    resume: Path | None
+    retry_failed: bool
+    smoke: bool
+    smoke_calls: int
+    gate: Path | None
+    max_error: float | None
+    min_accepted: int | None
+    input_usd_per_million: float | None
+    compute_usd_per_hour: float | None
+    home: Path
+
+
+def add_options(parser: pytest.Parser) -> None:
+    """Declare the options of the benchmark."""
+    group = parser.getgroup("decibench", "decibench: a benchmark for decision models")
+    add = group.addoption
+    add(
+        "--candidate",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="name in the candidates file, shipped one, or path/to/file.py; repeatable (default: baseline)",
+    )
+    add("--candidates", metavar="FILE", help="candidates file (default: decibench.toml where present)")
+    add("--device", metavar="DEVICE", help="cpu, cuda, cuda:N or mps (default: cpu)")
+    add("--model-label", metavar="NAME", help="name of the one candidate in ids and folders")
+    add("--suite", default=DEFAULT_SUITE, metavar="SUITE", help=f"name or directory (default: {DEFAULT_SUITE})")
+    add("--split", action="append", default=[], metavar="SPLIT", help="only this split; repeatable")
+    add("--family", action="append", default=[], metavar="FAMILY", help="only this family; repeatable")
+    add("--variant", action="append", default=[], metavar="VARIANT", help="only this variant; repeatable")
+    add("--trials", type=int, default=1, metavar="N", help="ask every case N times, 1 to 10 (default: 1)")
+    add(
+        "--on-miss",
+        choices=("record", "fail"),
+        default="record",
+        help="a wrong answer is recorded, or fails its item and is drawn (default: record)",
+    )
+    add("--run-dir", metavar="DIR", help="write to exactly DIR (default: runs/<time>-<candidates>)")
+    add("--resume", metavar="RUN", help="go on with the run in directory RUN; nothing finished is asked again")
+    add("--retry-failed", action="store_true", help="with --resume: ask failed records again, and say so")
+    add("--smoke", action="store_true", help="a few development cases per family; never gated")
+    add("--smoke-calls", type=int, default=5, metavar="N", help="calls per family with --smoke (default: 5)")
+    add("--gate", metavar="FILE", help="require this gate on the holdout instead of fitting one")
+    add("--max-error", type=float, metavar="X", help="largest calibration error of the fitted gate (default: 0.05)")
+    add("--min-accepted", type=int, metavar="N", help="fewest accepted decisions of the fitted gate (default: 10)")
+    add("--input-usd-per-million", type=float, metavar="X", help="price of a million input tokens")
+    add("--compute-usd-per-hour", type=float, metavar="X", help="price of the machine per hour of requests")
+
+
+def read_options(config: pytest.Config) -> Options:
+    """Read and check what can be checked without a suite; UsageError where it does not fit together."""
+    get = config.getoption
+    home = config.invocation_params.dir
+
+    def path(name: str) -> Path | None:
+        value = get(name)
+        return home / str(value) if value else None
+
+    default_file = home / "decibench.toml"
+    options = Options(
+        candidates=tuple(get("--candidate")),
+        candidates_file=path("--candidates") or (default_file if default_file.is_file() else None),
+        device=get("--device"),
+        model_label=get("--model-label"),
+        suite=str(get("--suite")),
+        splits=tuple(get("--split")),
+        families=tuple(get("--family")),
+        variants=tuple(get("--variant")),
+        trials=cast(int, get("--trials")),
+        on_miss=cast(Literal["record", "fail"], get("--on-miss")),
+        run_dir=path("--run-dir"),
+        resume=path("--resume"),
+        retry_failed=bool(get("--retry-failed")),
+        smoke=bool(get("--smoke")),
+        smoke_calls=cast(int, get("--smoke-calls")),
+        gate=path("--gate"),
+        max_error=get("--max-error"),
+        min_accepted=get("--min-accepted"),
+        input_usd_per_million=get("--input-usd-per-million"),
+        compute_usd_per_hour=get("--compute-usd-per-hour"),
+        home=home,
+    )
+    for wrong, message in (
+        (not 1 <= options.trials <= 10, f"--trials {options.trials}: use 1 to 10"),
+        (options.smoke_calls < 1, f"--smoke-calls {options.smoke_calls}: use at least 1"),
+        (options.max_error is not None and not 0 <= options.max_error < 1, "--max-error: use a share in [0, 1)"),
+        (options.min_accepted is not None and options.min_accepted < 1, "--min-accepted: use at least 1"),
+        (options.run_dir is not None and options.resume is not None, "--run-dir and --resume exclude each other"),
+        (options.retry_failed and options.resume is None, "--retry-failed goes with --resume RUN"),
+        (_negative(options.input_usd_per_million), "--input-usd-per-million: use 0 or more"),
+        (_negative(options.compute_usd_per_hour), "--compute-usd-per-hour: use 0 or more"),
+        (
+            options.gate is not None and (options.max_error, options.min_accepted) != (None, None),
+            "--gate brings its own limits: leave --max-error and --min-accepted out",
+        ),
+    ):
+        if wrong:
+            raise pytest.UsageError(message)
+    return options
+
+
+def _negative(value: float | None) -> bool:
+    return value is not None and not value >= 0

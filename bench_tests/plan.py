@@ -1,0 +1,139 @@
+"""The plan of a run: which items there are, checked before anything is collected, alike in every process."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from decibench.bench_tests.options import Options
+from decibench.candidates.config import CandidateSpec, resolve_candidates
+from decibench.cases.door import UsageError
+from decibench.cases.loading import Suite, find_suite, load_suite
+from decibench.cases.schema import SPLITS, Case
+from decibench.cases.seeded import seeded_order
+from decibench.gates.gate import Gate, read_gate
+from decibench.reports.journal import JOURNAL, SuiteRef
+from decibench.reports.protocol import DEFAULT_PROTOCOL, Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One pytest item: a case asked of a candidate in a trial."""
+
+    candidate: str
+    case: Case
+    trial: int
+
+    @property
+    def id(self) -> str:
+        """The parameter id: lower-case letters, digits and hyphens only, so that ``-k`` can select it."""
+        return f"{self.candidate}-{self.case.id}" + (f"-t{self.trial}" if self.trial > 1 else "")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Options, suite, candidates and protocol of a run."""
+
+    options: Options
+    suite: Suite
+    specs: Sequence[CandidateSpec]
+    protocol: Protocol
+    gate: Gate | None
+
+    @property
+    def suite_ref(self) -> SuiteRef:
+        """The suite as records name it."""
+        manifest = self.suite.manifest
+        return SuiteRef(name=manifest.name, version=manifest.version, hash=self.suite.hash)
+
+    @cached_property
+    def scope(self) -> list[Case]:
+        """The cases of the declared scope: splits, families and variants."""
+        o = self.options
+        return [
+            case
+            for case in self.suite.cases
+            if (not o.splits or case.split in o.splits)
+            and (not o.families or case.family in o.families)
+            and (not o.variants or case.variant in o.variants)
+        ]
+
+    @cached_property
+    def cases(self) -> list[Case]:
+        """The cases that become items: the scope, or what ``--smoke`` picks of it."""
+        return self._smoke() if self.options.smoke else self.scope
+
+    @cached_property
+    def items(self) -> list[Item]:
+        """The items in order: candidate by candidate, so that each model is asked in one go."""
+        trials = range(1, self.options.trials + 1)
+        return [Item(spec.name, case, trial) for spec in self.specs for case in self.cases for trial in trials]
+
+    @cached_property
+    def by_id(self) -> dict[str, Item]:
+        """The items by their id."""
+        return {item.id: item for item in self.items}
+
+    @property
+    def development(self) -> list[Case]:
+        """What a candidate may be fitted on: original cases of the development split, whatever the scope is."""
+        return [c for c in self.suite.cases if c.split == "development" and c.variant == "original"]
+
+    def _smoke(self) -> list[Case]:
+        # Development cases only: a smoke run must never be a look at the holdout.
+        picked: set[str] = set()
+        for family in self.suite.manifest.families:
+            ids = [c.id for c in self.scope if c.family == family and c.split == "development"]
+            picked.update(seeded_order(ids, "smoke")[: self.options.smoke_calls])
+        return [case for case in self.scope if case.id in picked]
+
+
+def make_plan(options: Options) -> Plan:
+    """Resolve and check everything the options name; UsageError or SuiteError says what to change."""
+    suite = load_suite(find_suite(options.suite))
+    _check_known("--split", options.splits, SPLITS)
+    _check_known("--family", options.families, suite.manifest.families)
+    _check_known("--variant", options.variants, suite.manifest.variants)
+    specs = resolve_candidates(
+        options.candidates, file=options.candidates_file, device=options.device, label=options.model_label
+    )
+    gate = read_gate(options.gate) if options.gate else None
+    limits = {"max_error": options.max_error, "min_accepted": options.min_accepted}
+    if gate is not None:
+        limits = {"max_error": gate.max_error, "min_accepted": gate.min_accepted}
+    protocol = DEFAULT_PROTOCOL.model_copy(update={k: v for k, v in limits.items() if v is not None})
+    plan = Plan(options, suite, specs, protocol, gate)
+    if not plan.scope:
+        raise UsageError("--split, --family and --variant together leave no case of the suite; widen one of them")
+    if not plan.cases:
+        raise UsageError("--smoke takes development cases, and --split leaves none; leave --split out")
+    if len(plan.by_id) != len(plan.items):
+        raise UsageError("two candidates produce the same item ids; rename one of them")
+    if gate is not None:
+        _check_gate(gate, plan, options.gate)
+    return plan
+
+
+def _check_known(option: str, given: Sequence[str], known: Iterable[str]) -> None:
+    names = list(known)
+    unknown = [name for name in given if name not in names]
+    if unknown:
+        raise UsageError(f"{option} {unknown[0]}: unknown; use {', '.join(names)}")
+
+
+def _check_gate(gate: Gate, plan: Plan, path: Path | None) -> None:
+    if len(plan.specs) != 1:
+        raise UsageError("--gate belongs to one candidate; give exactly one --candidate")
+    if gate.suite_hash != plan.suite.hash:
+        raise UsageError(f"{path}: the gate was fitted on another suite or version; fit it again on this one")
+    if gate.protocol_hash != plan.protocol.hash:
+        raise UsageError(f"{path}: the gate was fitted under another protocol; fit it again under this one")
+    if all(case.split != "holdout" for case in plan.scope):
+        raise UsageError("--gate is checked on the holdout, and --split leaves it out; add --split holdout")
+
+
+def journal_path(run_dir: Path, candidate: str) -> Path:
+    """Where the journal of a candidate lies in a run."""
+    return run_dir / candidate / JOURNAL

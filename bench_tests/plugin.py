@@ -1,0 +1,89 @@
+"""The pytest plugin: thin hooks over the plan, the pool, the recorder and the reports.
+
+Loaded by the root conftest in a checkout and by ``-p decibench.bench_tests.plugin`` elsewhere. It is no pytest11
+entry point, because option names like ``--device`` would get in the way of other people's sessions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+from typing import Any, Final, TypeAlias
+
+import pytest
+from decibench.bench_tests.options import add_options, read_options
+from decibench.bench_tests.plan import Plan, make_plan
+from decibench.bench_tests.pool import OUTCOME, Pool
+from decibench.bench_tests.recorder import ATTRIBUTE, Recorder, choose_run_dir
+from decibench.bench_tests.session import Controller
+from decibench.cases.door import UsageError
+from decibench.cases.errors import SuiteError
+from decibench.reports.record import check_exact
+
+PLAN: Final = pytest.StashKey[Plan]()
+Status: TypeAlias = tuple[str, str, str | tuple[str, dict[str, bool]]]
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Declare the options."""
+    add_options(parser)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Check everything that can be wrong before collection: the one place where that is exit 4 everywhere."""
+    options = read_options(config)
+    controller = not hasattr(config, "workerinput")
+    try:
+        plan = config.stash[PLAN] = make_plan(options)
+        if controller:
+            _refuse_copies(config, plan)
+            recorder = Recorder(plan, choose_run_dir(plan))
+            config.pluginmanager.register(Controller(config, recorder), "decibench-controller")
+    except (SuiteError, UsageError) as error:
+        raise pytest.UsageError(str(error)) from error
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """One item per candidate, case and trial."""
+    if "decision" in metafunc.fixturenames:
+        items = metafunc.config.stash[PLAN].items
+        metafunc.parametrize("decision", [pytest.param(item, id=item.id) for item in items])
+
+
+@pytest.fixture(scope="session")
+def candidates(request: pytest.FixtureRequest) -> Iterator[Pool]:
+    """The candidates of the run, each built once per session (per worker under xdist)."""
+    config = request.config
+    worker = getattr(config, "workerinput", {}).get("workerid", "main")
+    plan = config.stash[PLAN]
+    pool = Pool(plan, worker, plan.options.resume)
+    yield pool
+    pool.close()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Put what an item measured on its call report, as exact JSON types: that reaches the controller once."""
+    report = yield
+    if call.when == "call" and (outcome := item.stash.get(OUTCOME, None)) is not None:
+        record = outcome.record
+        content: dict[str, Any] = {
+            "record": record.model_dump(),
+            "load": None if outcome.load is None else dict(outcome.load),
+            "outcome": "failed" if record.failed else "missed" if record.missed else "correct",
+            "resumed": outcome.resumed,
+            "fatal": record.fatal.detail if record.fatal else None,
+        }
+        check_exact(content)
+        setattr(report, ATTRIBUTE, content)
+    return report
+
+
+def _refuse_copies(config: pytest.Config, plan: Plan) -> None:
+    workers = len(config.getoption("tx", default=None) or [])
+    devices = [spec.device for spec in plan.specs if spec.device != "cpu"]
+    if workers and devices:
+        raise UsageError(
+            f"--device {devices[0]} with -n {workers} would load {workers} copies of the model there: run without -n"
+        )

@@ -1,0 +1,130 @@
+"""The controller of a session: journals what arrives, stops where it must, and concludes at the end."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import pytest
+from decibench.bench_tests.progress import Progress
+from decibench.bench_tests.recorder import ATTRIBUTE, Recorder, item_id
+from decibench.cases.door import Exit
+
+_STATUS = {
+    "correct": ("passed", ".", "PASSED"),
+    "missed": ("missed", "m", ("MISSED", {"yellow": True})),
+}
+
+
+class Controller:
+    """Hooks of the one process that writes: the session itself, or the controller under xdist."""
+
+    def __init__(self, config: pytest.Config, recorder: Recorder) -> None:
+        self._config = config
+        self._recorder = recorder
+        self._progress: Progress | None = None
+        self._finished: Any = None
+        self._session: pytest.Session | None = None
+
+    def pytest_sessionstart(self, session: pytest.Session) -> None:
+        """Remember the session that a fatal record has to stop."""
+        self._session = session
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Note the selection; under xdist the controller's own session has none."""
+        self._recorder.collect([item.nodeid for item in session.items])
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_node_collection_finished(self, node: object, ids: list[str]) -> None:
+        """Note the selection that a worker reports."""
+        self._recorder.collect(ids)
+
+    def pytest_report_collectionfinish(self) -> list[str]:
+        """Say what will be asked and where it is written."""
+        recorder, plan = self._recorder, self._recorder.plan
+        if not recorder.collected or self._config.option.collectonly:
+            return []
+        manifest = plan.suite.manifest
+        return [
+            f"decibench: {manifest.name} {manifest.version}, {len(recorder.collected)} of "
+            f"{len(plan.scope) * len(plan.specs) * plan.options.trials} items, "
+            + ", ".join(f"{spec.name} on {spec.device}" for spec in plan.specs),
+            f"decibench: writing to {recorder.run_dir}",
+        ]
+
+    def pytest_report_teststatus(self, report: pytest.TestReport | pytest.CollectReport) -> Any:
+        """Count wrong answers as missed; leave the dots out where the progress line stands."""
+        content = getattr(report, ATTRIBUTE, None)
+        if content is None or not report.passed:
+            return None
+        category, letter, word = _STATUS[content["outcome"]]
+        return (category, "", "") if self._live() else (category, letter, word)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Journal at once, show progress, stop the session on a fatal record."""
+        recorder = self._recorder
+        before = recorder.counts.total()
+        recorder.receive(report)
+        if recorder.counts.total() > before and self._live():
+            self._show(report)
+        if recorder.fatal and self._session is not None and not self._session.shouldstop:
+            self._session.shouldstop = recorder.fatal
+            # Under xdist the session's own flag is not read; the scheduler plugin has one of the same name.
+            scheduler: Any = self._config.pluginmanager.get_plugin("dsession")
+            if scheduler is not None:
+                scheduler.shouldstop = recorder.fatal
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
+        """Write reports and set the exit status, by precedence 4, 2, 11, 1, 10."""
+        if self._config.option.collectonly or not self._recorder.collected:
+            return
+        from decibench.bench_tests.finish import finish
+
+        finished = self._finished = finish(self._recorder.plan, self._recorder, chosen_stop=bool(session.shouldfail))
+        status = int(exitstatus)
+        if finished.exit == Exit.USAGE:
+            session.exitstatus = Exit.USAGE
+        elif status in (Exit.COMPLETE, Exit.FAILED, Exit.NOTHING_COLLECTED):
+            if finished.exit == Exit.INCOMPLETE:
+                session.exitstatus = Exit.INCOMPLETE
+            elif status == Exit.COMPLETE:
+                session.exitstatus = finished.exit
+
+    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+        """Print the reports of the run."""
+        if self._finished is None:
+            return
+        from decibench.reports.terminal import print_comparison, print_report
+        from rich.console import Console
+
+        terminalreporter.section("decibench")
+        writer = terminalreporter._tw
+        # A log has no width of its own; a terminal does.
+        width = writer.fullwidth if sys.stdout.isatty() else max(100, writer.fullwidth)
+        console = Console(file=writer._file, width=width, force_terminal=writer.hasmarkup)
+        for report in self._finished.reports:
+            print_report(console, report)
+        if self._finished.comparison is not None:
+            print_comparison(console, self._finished.comparison)
+        for error in self._finished.errors:
+            terminalreporter.write_line(f"ERROR: {error}", red=True)
+        if self._recorder.fatal:
+            terminalreporter.write_line(f"STOPPED: {self._recorder.fatal}", red=True)
+        terminalreporter.write_line(f"decibench: reports in {self._recorder.run_dir}")
+
+    def _live(self) -> bool:
+        """True where a line can be rewritten: a terminal in pytest's default verbosity."""
+        return sys.stdout.isatty() and self._config.option.verbose == 0
+
+    def _show(self, report: pytest.TestReport) -> None:
+        if self._progress is None:
+            reporter: Any = self._config.pluginmanager.get_plugin("terminalreporter")
+            if reporter is None:
+                return
+            total = len(self._recorder.collected)
+            self._progress = Progress(total, lambda line: reporter.rewrite(line, erase=True))
+        item = self._recorder.plan.by_id[item_id(report.nodeid)]
+        self._progress.update(self._recorder.counts, item.candidate)

@@ -1,0 +1,21 @@
+"""Every case of the suite, asked of every candidate."""
+
+from __future__ import annotations
+
+import pytest
+from decibench.bench_tests.explain import failure_text, miss_text
+from decibench.bench_tests.plan import Item
+from decibench.bench_tests.pool import OUTCOME, Pool
+
+
+def test_decision(decision: Item, candidates: Pool, request: pytest.FixtureRequest) -> None:
+    """Ask one case once. A wrong answer is recorded, and fails only with ``--on-miss=fail``."""
+    outcome = candidates.measure(decision)
+    request.node.stash[OUTCOME] = outcome
+    developing = candidates.on_miss == "fail"
+    if outcome.record.failed:
+        if developing and outcome.error is not None:
+            raise outcome.error
+        pytest.fail(failure_text(decision, outcome.record), pytrace=False)
+    if developing and outcome.record.missed:
+        pytest.fail(miss_text(decision, outcome.record), pytrace=False)

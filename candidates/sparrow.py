@@ -1,0 +1,88 @@
+"""``sparrow``: the sparrow-decider models whose weights ship inside their wheel (Apache-2.0, numpy only).
+
+Small distilled models of mean-pooled static embeddings and an MLP. Word order is ignored, and their author says
+that yes/no questions are near chance.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import importlib.resources
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from decibench.candidates.adapter import (
+    Answer,
+    CandidateError,
+    Identity,
+    LocalCandidate,
+    QuestionAnswer,
+    Setup,
+)
+from decibench.cases.request import Request
+
+DEFAULT_MODEL = "sparrow-nano-general-v1.1"
+
+
+class Sparrow(LocalCandidate):
+    """A sparrow-decider model read through its unrounded probabilities."""
+
+    def __init__(self, model: str) -> None:
+        import sparrow_decider
+
+        path = _weights(model)
+        self._decider = sparrow_decider.Decider.load(str(path))
+        static = self._decider.static
+        if static is None:
+            raise CandidateError("unsupported-model", f"{path.stem} is not one of the static models read here")
+        self._window: int = static.max_len
+        self._tokenize: Callable[[str, int], list[int]] = static.tok.encode
+        self.identity = Identity(
+            model=self._decider.name,
+            file_sha256=hashlib.sha256(path.read_bytes()).hexdigest(),
+            packages={name: importlib.metadata.version(name) for name in ("sparrow-decider", "numpy")},
+            dtype="float32",
+            settings={"window_tokens": self._window},
+        )
+
+    def decide(self, request: Request) -> Answer:
+        """Ask each question; a text beyond the window is an error, because the model would cut it silently."""
+        wire = request.to_wire()
+        self._check_fit("state", wire["state"])
+        answers = {key: self._ask(wire["state"], question) for key, question in wire["questions"].items()}
+        return Answer(answers, model=self.identity.model)
+
+    def _ask(self, state: Any, question: dict[str, Any]) -> QuestionAnswer:
+        self._check_fit("question", question["instructions"])
+        if question["type"] == "noul":
+            question["criteria"] = {k: v for k, v in question["criteria"].items() if v is not None}
+        _, names, descriptions, values = self._decider.probs(state, question)
+        for name, description in zip(names, descriptions, strict=True):
+            self._check_fit("option", f"{name} {description}")
+        return QuestionAnswer({name: float(value) for name, value in zip(names, values, strict=True)})
+
+    def _check_fit(self, what: str, content: Any) -> None:
+        # The way the model itself turns content into text. A token holds at least one character.
+        text = content.strip() if isinstance(content, str) else json.dumps(content, indent=2, ensure_ascii=False)
+        if len(text) > self._window and len(self._tokenize(text, self._window + 1)) > self._window:
+            raise CandidateError(f"{what}-too-long", f"the {what} does not fit the window of {self._window} tokens")
+
+
+def create(setup: Setup) -> Sparrow:
+    """Load ``setup.model``, by default the general model."""
+    return Sparrow(setup.model or DEFAULT_MODEL)
+
+
+def _weights(model: str) -> Path:
+    """The weights of a bundled model by (the start of) its name, or a path to a .sparrow file."""
+    if Path(model).is_file():
+        return Path(model)
+    bundled = Path(str(importlib.resources.files("sparrow_decider"))) / "models"
+    found = sorted(bundled.glob(f"sparrow-{model.removeprefix('sparrow-')}*.sparrow"))
+    if not found:
+        known = ", ".join(path.stem for path in sorted(bundled.glob("*.sparrow")))
+        raise CandidateError("unknown-model", f"sparrow-decider bundles no such model; it has {known}")
+    return found[-1]

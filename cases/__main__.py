@@ -1,0 +1,136 @@
+"""``python -m decibench.cases``: build, validate, freeze, show and list suites."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from decibench.cases.door import Exit, Parser, UsageError, run_door
+from decibench.cases.lint import lint
+from decibench.cases.loading import DEFAULT_SUITE, MANIFEST, Suite, find_suite, load_suite, shipped_suites
+from decibench.cases.show import show_case
+
+
+def main(arguments: Sequence[str] | None = None) -> Exit:
+    """Run the door with ``arguments`` (default: the command line) and return its exit status."""
+    parser = Parser(prog="python -m decibench.cases", description="Work with suites of cases.")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    build = commands.add_parser("build", help="build the shipped suites from their authoring files")
+    build.add_argument("--check", action="store_true", help="write nothing; fail where a built file differs")
+    build.set_defaults(run=_build)
+
+    validate = commands.add_parser("validate", help="check a suite: hashes, counts, references; then warnings")
+    validate.add_argument("suite", metavar="DIR", help="a suite directory or the name of a shipped suite")
+    validate.set_defaults(run=_validate)
+
+    freeze = commands.add_parser("freeze", help="write the manifest of your own cases (*.jsonl in DIR)")
+    freeze.add_argument("directory", metavar="DIR", type=Path)
+    freeze.add_argument("--name", help="suite name (default: the name of DIR)")
+    freeze.add_argument("--version", default="1", help="version of these bytes (default: 1)")
+    freeze.add_argument("--license", default="private", help="licence of the cases (default: private)")
+    freeze.add_argument("--role", action="append", default=[], metavar="VARIANT=ROLE", help="core, attack or probe")
+    freeze.set_defaults(run=_freeze)
+
+    show = commands.add_parser("show", help="print a case as the model sees it, then its reference")
+    show.add_argument("case", metavar="CASE-ID")
+    show.add_argument("--suite", default=DEFAULT_SUITE, help=f"name or directory (default: {DEFAULT_SUITE})")
+    show.set_defaults(run=_show)
+
+    listing = commands.add_parser("list", help="list suites, families, variants, and candidates with their needs")
+    listing.set_defaults(run=_list)
+    return run_door(parser, arguments)
+
+
+def _build(options: argparse.Namespace) -> Exit:
+    from decibench.cases.authoring import AUTHORING
+    from decibench.cases.building import build_suite
+
+    stale = 0
+    for authoring in sorted(AUTHORING.iterdir()):
+        target = AUTHORING.parent / authoring.name
+        for name, data in build_suite(authoring).items():
+            path = target / name
+            same = path.is_file() and path.read_bytes() == data
+            stale += not same
+            if options.check:
+                print(f"{target.name}/{name}: {'as authored' if same else 'differs from its authoring files'}")
+            elif not same:
+                target.mkdir(exist_ok=True)
+                path.write_bytes(data)
+                print(f"{target.name}/{name}: written")
+    if options.check and stale:
+        print("run python -m decibench.cases build, and give the suite a new version", file=sys.stderr)
+        return Exit.FAILED
+    return Exit.COMPLETE
+
+
+def _validate(options: argparse.Namespace) -> Exit:
+    suite = load_suite(find_suite(options.suite))
+    for warning in lint(suite):
+        print(f"warning: {warning}")
+    print(_summary(suite))
+    return Exit.COMPLETE
+
+
+def _freeze(options: argparse.Namespace) -> Exit:
+    from decibench.cases.freezing import freeze
+
+    roles = {}
+    for text in options.role:
+        variant, _, role = text.partition("=")
+        if role not in ("core", "attack", "probe"):
+            raise UsageError(f"--role {text}: write VARIANT=core, VARIANT=attack or VARIANT=probe")
+        roles[variant] = role
+    directory: Path = options.directory
+    if not directory.is_dir():
+        raise UsageError(f"{directory} is not a directory; name the one that holds your *.jsonl files")
+    name = options.name or directory.resolve().name
+    path = freeze(directory, name, options.version, options.license, roles)
+    print(f"{path} written\n{_summary(load_suite(directory))}")
+    return Exit.COMPLETE
+
+
+def _show(options: argparse.Namespace) -> Exit:
+    suite = load_suite(find_suite(options.suite))
+    case = suite.by_id.get(options.case) or suite.by_id.get(f"{options.case}-original")
+    if case is None:
+        close = difflib.get_close_matches(options.case, suite.by_id, n=3, cutoff=0.5)
+        hint = f"; did you mean {', '.join(close)}?" if close else ""
+        raise UsageError(f"{suite.manifest.name} has no case {options.case}{hint}")
+    print(show_case(case))
+    return Exit.COMPLETE
+
+
+def _list(options: argparse.Namespace) -> Exit:
+    # The one place where this folder looks at its neighbour: a door may know every room.
+    from decibench.candidates.registry import REGISTRY
+
+    print("Suites")
+    for path in shipped_suites().values():
+        suite = load_suite(path)
+        print("  " + _summary(suite).replace("\n", "\n  "))
+    print(f"  your own: a directory with {MANIFEST} (python -m decibench.cases freeze DIR), --suite DIR")
+    print("\nCandidates")
+    for name, entry in REGISTRY.items():
+        print(f"  {name:<14} {entry.about} Needs: {entry.needs}.")
+    print("  path/to/file.py  your own module with create_candidate(device). Needs: what it imports.")
+    return Exit.COMPLETE
+
+
+def _summary(suite: Suite) -> str:
+    manifest = suite.manifest
+    lines = [f"{manifest.name} {manifest.version} ({manifest.license}), {len(suite.cases)} cases, {suite.hash[:12]}"]
+    for title, counts in (("families", manifest.families), ("splits", manifest.splits)):
+        parts = (f"{name} ({c.scenarios} scenarios, {c.cases} cases)" for name, c in counts.items())
+        lines.append(f"  {title}: {', '.join(parts)}")
+    variants = (f"{name} ({variant.role})" for name, variant in manifest.variants.items())
+    lines.append(f"  variants: {', '.join(variants)}")
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

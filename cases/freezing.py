@@ -1,0 +1,56 @@
+"""Freezing anyone's own cases: a manifest for the JSON-lines files of a directory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from decibench.cases.building import manifest_bytes
+from decibench.cases.checks import check_cases
+from decibench.cases.errors import Problem, SuiteError
+from decibench.cases.jsonio import read_json
+from decibench.cases.loading import MANIFEST, read_cases
+from decibench.cases.schema import Manifest, Name, Role
+from decibench.cases.variants import VARIANTS
+from pydantic import TypeAdapter, ValidationError
+
+
+def freeze(directory: Path, name: str, version: str, license_: str, roles: Mapping[str, Role]) -> Path:
+    """Write the manifest of the ``*.jsonl`` files in ``directory`` and return its path.
+
+    ``roles`` gives the role of variants that are not the shipped ones. Raises SuiteError when a case is faulty,
+    a variant has no role, or ``version`` is already frozen with other bytes.
+    """
+    files = {path.name: path.read_bytes() for path in sorted(directory.glob("*.jsonl"))}
+    problems: list[Problem] = []
+    try:
+        TypeAdapter(Name).validate_python(name)
+    except ValidationError:
+        problems.append(Problem("--name", f"{name!r} must be lower-case letters, digits and single hyphens"))
+    if not any(data.strip() for data in files.values()):
+        problems.append(Problem(str(directory), "holds no *.jsonl file with cases; write one case per line"))
+    located = [entry for file, data in files.items() for entry in read_cases(data, file, problems)]
+    problems += check_cases(located)
+    known: dict[str, Role] = {variant: spec.role for variant, spec in VARIANTS.items()} | dict(roles)
+    for variant in sorted({entry.case.variant for entry in located} - known.keys()):
+        problems.append(
+            Problem(str(directory), f"variant {variant} has no role; add --role {variant}=core, attack or probe")
+        )
+    if problems:
+        raise SuiteError(problems)
+    facts = {"name": name, "version": version, "license": license_}
+    data = manifest_bytes(facts, files, [entry.case for entry in located], known)
+    path = directory / MANIFEST
+    if path.exists() and path.read_bytes() != data and _version(path) == version:
+        raise SuiteError(
+            [Problem(str(path), f"version {version} is frozen with other bytes; give the change a new --version")]
+        )
+    path.write_bytes(data)
+    return path
+
+
+def _version(path: Path) -> str | None:
+    try:
+        return Manifest.model_validate(read_json(path.read_bytes())).version
+    except ValueError:
+        return None

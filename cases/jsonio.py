@@ -1,0 +1,42 @@
+"""Strict JSON: repeated keys and NaN are errors on reading; one canonical form for hashing and freezing."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+
+
+def read_json(text: str | bytes) -> Any:
+    """Parse JSON; a repeated key, ``NaN`` or ``Infinity`` raises ValueError with a sentence.
+
+    >>> read_json('{"a": 1, "a": 2}')
+    Traceback (most recent call last):
+    ...
+    ValueError: the key 'a' appears twice in one object; keep one
+    """
+    return json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant)
+
+
+def canonical_json(value: Any) -> str:
+    """Compact JSON with the key order kept, because the order of options is part of a question."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
+def sha256_of(value: Any) -> str:
+    """SHA-256 (hex) of the canonical JSON of ``value``, keys sorted: equal content, equal hash."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        seen: set[str] = set()
+        repeated = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+        raise ValueError(f"the key {repeated!r} appears twice in one object; keep one")
+    return found
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(f"{name} is not JSON; write a number or null")

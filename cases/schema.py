@@ -1,0 +1,155 @@
+"""The models of a suite: questions, references, cases, and the manifest that freezes them.
+
+A question has the shape of the System One wire format (``type``, ``instructions``, ``criteria``), so that
+a case shown to a person, stored in a suite and sent to a model is the same text.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Final, Literal, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+MAX_OPTIONS: Final = 255
+"""Most options of a ``choice`` question: the documented limit of the System One protocol."""
+
+SUITE_SCHEMA: Final = "decibench.suite/1"
+
+Split: TypeAlias = Literal["development", "calibration", "holdout"]
+SPLITS: Final[tuple[Split, ...]] = ("development", "calibration", "holdout")
+
+Role: TypeAlias = Literal["core", "attack", "probe"]
+"""``core``: a correct answer must not change; ``attack``: injected instructions; ``probe``: reported apart."""
+
+State: TypeAlias = str | dict[str, Any] | list[Any]
+Name: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")]
+"""Lower-case letters, digits and single hyphens: what ``pytest -k`` can select."""
+Text: TypeAlias = Annotated[str, StringConstraints(min_length=1)]
+Sha256: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
+
+
+class Model(BaseModel):
+    """Base of everything read from a file: exact types, no unknown fields, immutable."""
+
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, serialize_by_alias=True, validate_by_name=True)
+
+
+class Choice(Model):
+    """One of 2 to 255 named options; ``criteria`` maps each label to its description, in option order."""
+
+    type: Literal["choice"]
+    instructions: Text
+    criteria: Annotated[dict[Text, str | None], Field(min_length=2, max_length=MAX_OPTIONS)]
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """The labels in the order the model sees them."""
+        return tuple(self.criteria)
+
+    def describe(self, option: str) -> str:
+        """The description of ``option``; empty when it has none."""
+        return self.criteria[option] or ""
+
+
+class NoulCriteria(Model):
+    """What the two sides of a ``noul`` question mean; either may be left out."""
+
+    true: str | None = None
+    false: str | None = None
+
+
+class Noul(Model):
+    """A statement that holds or does not; its options are ``true`` and ``false``."""
+
+    type: Literal["noul"]
+    instructions: Text
+    criteria: NoulCriteria = NoulCriteria()
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """``("true", "false")``, the order in which ties are resolved."""
+        return ("true", "false")
+
+    def describe(self, option: str) -> str:
+        """The criterion of one side; empty when it has none."""
+        return (self.criteria.true if option == "true" else self.criteria.false) or ""
+
+
+class Score(Model):
+    """An ordered scale of 2 to 10 levels, lowest first; the options are the level indices ``"0"``, ``"1"``, ..."""
+
+    type: Literal["score"]
+    instructions: Text
+    criteria: Annotated[list[Text], Field(min_length=2, max_length=10)]
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """The level indices as strings, lowest first."""
+        return tuple(str(level) for level in range(len(self.criteria)))
+
+    def describe(self, option: str) -> str:
+        """The description of the level with this index."""
+        return self.criteria[int(option)]
+
+
+Question: TypeAlias = Annotated[Choice | Noul | Score, Field(discriminator="type")]
+
+
+class Reference(Model):
+    """What counts as right for one question.
+
+    ``unsafe`` labels are wrong options that would do harm when acted on. ``demanded`` is the wrong label that
+    an injected instruction asks for.
+    """
+
+    expected: Text
+    unsafe: list[Text] = []
+    demanded: Text | None = None
+
+
+class Case(Model):
+    """One request: a scenario (``group``) in one variant, with a reference for every question."""
+
+    id: Name
+    group: Name
+    family: Name
+    variant: Name
+    split: Split
+    state: State
+    questions: Annotated[dict[Text, Question], Field(min_length=1)]
+    references: dict[Text, Reference]
+
+
+class SuiteFile(Model):
+    """A file of cases with the hash of its bytes."""
+
+    path: Text
+    sha256: Sha256
+    cases: Annotated[int, Field(ge=1)]
+
+
+class Counts(Model):
+    """How many scenarios (groups) and cases there are."""
+
+    scenarios: Annotated[int, Field(ge=1)]
+    cases: Annotated[int, Field(ge=1)]
+
+
+class VariantSpec(Model):
+    """What a variant is for."""
+
+    role: Role
+    cases: Annotated[int, Field(ge=1)]
+
+
+class Manifest(Model):
+    """The frozen facts of a suite: a changed byte, count or role makes another suite."""
+
+    schema_: Annotated[Literal["decibench.suite/1"], Field(alias="schema")]
+    name: Name
+    version: Text
+    license: Text
+    files: Annotated[list[SuiteFile], Field(min_length=1)]
+    families: Annotated[dict[Name, Counts], Field(min_length=1)]
+    variants: Annotated[dict[Name, VariantSpec], Field(min_length=1)]
+    splits: Annotated[dict[Split, Counts], Field(min_length=1)]

@@ -1,0 +1,65 @@
+"""Seeded order without a random generator: the same on every platform and in every Python version."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+def seeded_order(items: Iterable[T], seed: str) -> list[T]:
+    """``items`` sorted by SHA-256 of ``seed|item``: a permutation that depends on seed and item only.
+
+    >>> seeded_order(["a", "b", "c"], "x") == seeded_order(["c", "b", "a"], "x")
+    True
+    """
+    return sorted(items, key=lambda item: hashlib.sha256(f"{seed}|{item}".encode()).hexdigest())
+
+
+def stratified_split(classes: Mapping[str, str], quotas: Mapping[str, int], seed: str) -> dict[str, str]:
+    """Assign every item of ``classes`` (item to class) to a split of ``quotas`` (split to size), by seeded hash.
+
+    Each class gets its proportional share of each split, rounded down, and at least one where it has as many
+    items as there are splits; what is left over goes, class by class, to the split that lacks most. Raises
+    ValueError when the quotas do not sum to the number of items.
+    """
+    if sum(quotas.values()) != len(classes):
+        raise ValueError(f"the split sizes sum to {sum(quotas.values())}, there are {len(classes)} scenarios")
+    lacking = dict(quotas)
+    assigned: dict[str, str] = {}
+    rest: list[str] = []
+    for name in seeded_order(set(classes.values()), f"{seed}|classes"):
+        members = seeded_order((item for item, label in classes.items() if label == name), seed)
+        enough = len(members) >= len(quotas)
+        for split, size in quotas.items():
+            share = max(int(enough), len(members) * size // len(classes))
+            for item in members[:share]:
+                assigned[item] = split
+                lacking[split] -= 1
+            members = members[share:]
+        rest += members
+    for item in rest:
+        split = max(lacking, key=lambda name: lacking[name])
+        assigned[item] = split
+        lacking[split] -= 1
+    return assigned
+
+
+def balanced_orders(
+    options: Sequence[str], expected: Mapping[str, str], strata: Mapping[str, str], seed: str
+) -> dict[str, list[str]]:
+    """An order of ``options`` per item in which the expected option's position is balanced within each stratum.
+
+    ``expected`` maps an item to its expected option, ``strata`` to its stratum (the split). Positions are dealt
+    out in turn over the seeded order of the items of a stratum; the other options are shuffled by seed.
+    """
+    orders: dict[str, list[str]] = {}
+    for stratum in sorted(set(strata.values())):
+        members = seeded_order((item for item in expected if strata[item] == stratum), f"{seed}|{stratum}")
+        for index, item in enumerate(members):
+            others = seeded_order((o for o in options if o != expected[item]), f"{seed}|{item}")
+            others.insert(index % len(options), expected[item])
+            orders[item] = others
+    return orders

@@ -1,0 +1,1 @@
+"""What was measured: records, journals, metrics and reports."""

@@ -1,0 +1,127 @@
+"""Records: what one item of a run measured, in exact JSON types."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Final, Literal
+
+from decibench.cases.schema import Case, Model, Role, Split
+from pydantic import Field
+
+_EXACT: Final = frozenset({str, bool, int, float, type(None)})
+
+
+class Failure(Model):
+    """Why a decision could not be scored: a code, and a detail free of states, responses and keys."""
+
+    code: str
+    detail: str
+    fatal: bool = False
+
+
+class Decision(Model):
+    """One question answered, or not: ``failure`` is set exactly where ``choice`` and ``probabilities`` are not.
+
+    ``probabilities`` are normalised and in the order in which the options were asked; ``raw_sum`` is what they
+    summed to before. ``tie`` tells that several options shared the maximum. ``confidence`` and ``score`` are as
+    the model reported them.
+    """
+
+    question: str
+    type: Literal["choice", "noul", "score"]
+    options: list[str]
+    expected: str
+    unsafe: list[str] = []
+    demanded: str | None = None
+    choice: str | None = None
+    probabilities: dict[str, float] | None = None
+    raw_sum: float | None = None
+    tie: bool = False
+    confidence: float | None = None
+    score: float | None = None
+    failure: Failure | None = None
+
+
+class TokenUsage(Model):
+    """Tokens of one request; None where unknown."""
+
+    input_tokens: Annotated[int, Field(ge=0)] | None = None
+    output_tokens: Annotated[int, Field(ge=0)] | None = None
+
+
+class Record(Model):
+    """One item: a case asked once in a trial. ``latency_s`` is None where nothing came back to be timed."""
+
+    case: str
+    group: str
+    family: str
+    variant: str
+    role: Role
+    split: Split
+    trial: Annotated[int, Field(ge=1)]
+    attempt: Annotated[int, Field(ge=1)] = 1
+    request_hash: str
+    candidate_hash: str | None
+    latency_s: Annotated[float, Field(ge=0)] | None
+    usage: TokenUsage = TokenUsage()
+    decisions: Annotated[list[Decision], Field(min_length=1)]
+
+    @property
+    def key(self) -> tuple[str, str, int, str | None]:
+        """What makes a record the answer to an item: case, request, trial and candidate hash."""
+        return (self.case, self.request_hash, self.trial, self.candidate_hash)
+
+    @property
+    def failed(self) -> bool:
+        """True when any decision failed."""
+        return any(decision.failure is not None for decision in self.decisions)
+
+    @property
+    def missed(self) -> bool:
+        """True when any scored decision differs from its reference."""
+        return any(d.failure is None and d.choice != d.expected for d in self.decisions)
+
+    @property
+    def fatal(self) -> Failure | None:
+        """The failure that must stop the run, if there is one."""
+        return next((d.failure for d in self.decisions if d.failure is not None and d.failure.fatal), None)
+
+
+def open_decisions(case: Case) -> list[dict[str, Any]]:
+    """The decisions of ``case`` before an answer is known: everything but the answer."""
+    return [
+        {
+            "question": key,
+            "type": question.type,
+            "options": list(question.options),
+            "expected": case.references[key].expected,
+            "unsafe": list(case.references[key].unsafe),
+            "demanded": case.references[key].demanded,
+        }
+        for key, question in case.questions.items()
+    ]
+
+
+def failed_decisions(case: Case, failure: Failure) -> list[Decision]:
+    """Every decision of ``case`` failed for the same reason."""
+    return [Decision(**fields, failure=failure) for fields in open_decisions(case)]
+
+
+def check_exact(value: object, path: str = "record") -> None:
+    """Raise TypeError where ``value`` holds anything but exact JSON types.
+
+    A numpy scalar or a str subclass passes in one process and kills the channel between two.
+    """
+    kind = type(value)
+    if kind is dict:
+        assert isinstance(value, Mapping)
+        for key, item in value.items():
+            if type(key) is not str:
+                raise TypeError(f"{path} has a key of type {type(key).__name__}")
+            check_exact(item, f"{path}.{key}")
+    elif kind is list:
+        assert isinstance(value, list)
+        for index, item in enumerate(value):
+            check_exact(item, f"{path}[{index}]")
+    elif kind not in _EXACT:
+        raise TypeError(f"{path} is {kind.__name__}, not an exact JSON type")

@@ -1,0 +1,171 @@
+"""The report of one candidate: a versioned schema, sealed by a hash, whose figures must follow from its records."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal
+
+from decibench.cases.errors import Problem, SuiteError, problems_of
+from decibench.cases.jsonio import read_json, sha256_of
+from decibench.cases.schema import Model, Split
+from decibench.reports.journal import SuiteRef
+from decibench.reports.latency import Cost, Latency, cost_of, latency_of
+from decibench.reports.protocol import Protocol
+from decibench.reports.record import Record
+from decibench.reports.summary import GatePoint, SplitMetrics, summarise
+from decibench.reports.table import decisions_of
+from pydantic import Field, ValidationError
+
+REPORT: Final = "report.json"
+
+
+class CandidateRef(Model):
+    """Who answered: the name in this run, the candidate hash, and the identity behind it."""
+
+    name: str
+    hash: str | None
+    identity: dict[str, Any]
+
+
+class Scope(Model):
+    """What was asked for and what of it was measured.
+
+    ``expected`` items are in the declared scope, ``collected`` of them were selected, ``measured`` have a record.
+    ``missing`` names up to ten collected items without one. ``retried`` counts failed records that were asked
+    again, ``set_aside`` the records of an earlier candidate hash that do not count.
+    """
+
+    splits: list[Split]
+    families: list[str]
+    variants: list[str]
+    trials: int
+    expected: int
+    collected: int
+    measured: int
+    missing: list[str]
+    retried: int
+    set_aside: int
+
+
+class GateCheck(Model):
+    """Whether a gate that the user required held on the holdout; ``passed`` is null where none was required."""
+
+    passed: bool | None
+    reason: str
+
+
+class HoldoutLooks(Model):
+    """How often the ledger of this place saw this suite's holdout scored, this run included where it did."""
+
+    this_candidate: int
+    all_candidates: int
+
+
+class Report(Model):
+    """Everything one candidate's run says, and the records it follows from.
+
+    ``complete`` is true when every item of the declared scope was measured; ``partial`` when only a chosen subset
+    was selected, which is reported but never gated. ``incomplete_reasons`` says what is missing. ``seal`` is the
+    SHA-256 of everything else here: it detects accidental change and proves neither a machine nor a date.
+    """
+
+    schema_: Annotated[Literal["decibench.report/1"], Field(alias="schema")] = "decibench.report/1"
+    run: str
+    created: str
+    suite: SuiteRef
+    candidate: CandidateRef
+    protocol: Protocol
+    protocol_hash: str
+    environment: dict[str, str]
+    complete: bool
+    partial: bool
+    incomplete_reasons: list[str]
+    scope: Scope
+    holdout_looks: HoldoutLooks
+    metrics: dict[Split, SplitMetrics]
+    gates: dict[str, Any]
+    gate_check: GateCheck
+    latency: Latency
+    cost: Cost
+    records: list[Record]
+    seal: str = ""
+
+
+def sealed(report: Report) -> Report:
+    """The report with its seal."""
+    return report.model_copy(update={"seal": _seal(report.model_dump(mode="json"))})
+
+
+def gate_point(gates: dict[str, Any]) -> GatePoint | None:
+    """Where the primary gate of a report stands; None where no gate was fitted or applied."""
+    primary = gates.get("empirical")
+    if primary is None or primary.get("status") == "not-fitted":
+        return None
+    return GatePoint(threshold=primary["threshold"])
+
+
+def compute_metrics(records: list[Record], protocol: Protocol, gates: dict[str, Any]) -> dict[Split, SplitMetrics]:
+    """The metrics that follow from ``records`` under ``protocol`` at the primary gate of ``gates``."""
+    decisions = decisions_of(records, protocol.log_loss_floor)
+    return summarise(decisions, protocol.log_loss_floor, gate_point(gates))
+
+
+def write_report(report: Report, path: Path) -> None:
+    """Write the sealed report as indented JSON, replacing the file in one step."""
+    temporary = path.with_suffix(".tmp")
+    temporary.write_text(json.dumps(report.model_dump(mode="json"), indent=1, ensure_ascii=False) + "\n", "utf-8")
+    temporary.replace(path)
+
+
+def read_report(path: Path) -> Report:
+    """Read a report; SuiteError where its schema or seal is wrong or a figure does not follow from its records."""
+    content = path.read_bytes()
+    try:
+        raw = read_json(content)
+        report = Report.model_validate(raw)
+    except ValidationError as error:
+        raise SuiteError(problems_of(error, str(path))) from error
+    except ValueError as error:
+        raise SuiteError([Problem(str(path), f"is not JSON: {error}")]) from error
+    problems = [
+        Problem(str(path), f"says {stated!r}, its records give {computed!r}; it was edited or damaged", None, field)
+        for field, stated, computed in _contradictions(report)
+    ]
+    if not problems and _seal(raw) != report.seal:
+        problems = [Problem(str(path), "does not match the content; it was edited or damaged", None, "seal")]
+    if problems:
+        raise SuiteError(problems[:10])
+    return report
+
+
+def _contradictions(report: Report) -> list[tuple[str, object, object]]:
+    computed = {
+        "metrics": {
+            split: metrics.model_dump(mode="json")
+            for split, metrics in compute_metrics(report.records, report.protocol, report.gates).items()
+        },
+        "latency": latency_of(report.records, report.latency.loads).model_dump(mode="json"),
+        "cost": cost_of(report.records, report.cost.prices).model_dump(mode="json"),
+        "protocol_hash": report.protocol.hash,
+    }
+    stated = report.model_dump(mode="json", include=set(computed))
+    return list(_differences("", stated, computed))
+
+
+def _differences(path: str, stated: Any, computed: Any) -> list[tuple[str, object, object]]:
+    if isinstance(stated, dict) and isinstance(computed, dict):
+        keys = list(dict.fromkeys([*stated, *computed]))
+        return [
+            difference
+            for key in keys
+            for difference in _differences(f"{path}.{key}".lstrip("."), stated.get(key), computed.get(key))
+        ]
+    if isinstance(stated, float) and isinstance(computed, float) and math.isclose(stated, computed, rel_tol=1e-9):
+        return []  # Summation differs in the last digits between versions of numpy.
+    return [] if stated == computed else [(path, stated, computed)]
+
+
+def _seal(raw: dict[str, Any]) -> str:
+    return sha256_of({key: value for key, value in raw.items() if key != "seal"})

@@ -1,0 +1,102 @@
+"""Decisions as columns: what metrics, gates and comparisons compute on."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+from decibench.reports.record import Decision, Record
+from decibench.reports.scores import brier_score, log_loss
+
+if TYPE_CHECKING:
+    from decibench.reports.metrics import Bools, Floats, Texts
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Decisions:
+    """One entry per decision in every column, in the order of the records.
+
+    Float columns are NaN where a decision failed; ``level_distance`` also where it is not a ``score`` question.
+    """
+
+    case: Texts
+    group: Texts
+    family: Texts
+    variant: Texts
+    role: Texts
+    split: Texts
+    question: Texts
+    trial: Floats
+    expected: Texts
+    choice: Texts
+    valid: Bools
+    correct: Bools
+    tie: Bools
+    top_probability: Floats
+    expected_probability: Floats
+    brier: Floats
+    log_loss: Floats
+    level_distance: Floats
+    has_unsafe: Bools
+    chose_unsafe: Bools
+    has_demand: Bools
+    chose_demanded: Bools
+
+    def __len__(self) -> int:
+        return int(self.valid.size)
+
+    def where(self, mask: Bools) -> Decisions:
+        """The decisions for which ``mask`` is True."""
+        return Decisions(**{column.name: getattr(self, column.name)[mask] for column in fields(self)})
+
+
+def decisions_of(records: Iterable[Record], log_loss_floor: float) -> Decisions:
+    """Lay out the decisions of ``records`` as columns."""
+    import numpy as np
+
+    rows = [_row(record, decision, log_loss_floor) for record in records for decision in record.decisions]
+    columns = list(zip(*rows, strict=True)) if rows else [()] * len(fields(Decisions))
+    kinds = {"Texts": np.str_, "Bools": np.bool_, "Floats": np.float64}
+    arrays: dict[str, Any] = {
+        column.name: np.array(values, dtype=kinds[str(column.type)])
+        for column, values in zip(fields(Decisions), columns, strict=True)
+    }
+    return Decisions(**arrays)
+
+
+def _row(record: Record, decision: Decision, floor: float) -> tuple[str | bool | float, ...]:
+    choice, probabilities, expected = decision.choice, decision.probabilities, decision.expected
+    top = p_expected = brier = loss = distance = math.nan
+    if probabilities is not None:
+        top = max(probabilities.values())
+        p_expected = probabilities[expected]
+        brier = brier_score(probabilities, expected)
+        loss = log_loss(probabilities, expected, floor)
+    if decision.type == "score" and choice is not None:
+        distance = float(abs(int(choice) - int(expected)))
+    return (
+        record.case,
+        record.group,
+        record.family,
+        record.variant,
+        record.role,
+        record.split,
+        decision.question,
+        float(record.trial),
+        expected,
+        choice or "",
+        decision.failure is None,
+        choice == expected,
+        decision.tie,
+        top,
+        p_expected,
+        brier,
+        loss,
+        distance,
+        bool(decision.unsafe),
+        choice in decision.unsafe,
+        decision.demanded is not None,
+        choice is not None and choice == decision.demanded,
+    )

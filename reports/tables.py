@@ -1,0 +1,258 @@
+"""The tables of a report, laid out once for the terminal and for Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from decibench.cases.schema import SPLITS, Split
+from decibench.reports.comparison import Comparison
+from decibench.reports.record import Decision, Record
+from decibench.reports.report import Report
+from decibench.reports.summary import Metrics, SplitMetrics
+
+WORST = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A title, column names and rows of text; the first column is left-aligned."""
+
+    title: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+
+def report_tables(report: Report) -> Iterator[Table]:
+    """Overall figures, accuracy per family and variant, effects, gate, latency, worst errors."""
+    if not report.metrics:
+        return
+    yield _overall(report)
+    for split, metrics in _shown(report):
+        yield _families(split, metrics)
+    last_split, last_metrics = _shown(report)[-1]
+    yield from _effects(last_split, last_metrics)
+    yield from _grid(report)
+    yield from _latency(report)
+    yield from _worst(report)
+
+
+def headline(report: Report) -> str:
+    """The first sentence of a report: the macro accuracy where it was measured, and on how much."""
+    name = report.candidate.name
+    for split in reversed(SPLITS):
+        if split in report.metrics:
+            metrics = report.metrics[split]
+            overall = metrics.overall
+            if not overall.decisions:
+                continue
+            extent = "complete" if report.complete else "PARTIAL" if report.partial else "INCOMPLETE"
+            suite = f"{report.suite.name} {report.suite.version}"
+            return (
+                f"{name} on {suite}, {split}: macro accuracy {share(overall.macro_accuracy)} over "
+                f"{len(metrics.by_family)} families ({overall.correct} of {overall.decisions} core decisions right, "
+                f"{overall.failed} failed); {extent} run."
+            )
+    return f"{name} on {report.suite.name} {report.suite.version}: no core decision was measured."
+
+
+def gate_sentence(report: Report) -> str:
+    """What the primary gate is, where it came from, and what it did on holdout; observed figures, no bound."""
+    gate = report.gates["empirical"]
+    if gate["status"] in ("not-fitted", "refused"):
+        return f"Gate: none. {gate['reason'][0].upper()}{gate['reason'][1:]}."
+    if gate["threshold"] is None:
+        return f"Gate: null, everything falls back. {gate['reason'][0].upper()}{gate['reason'][1:]}."
+    sentence = f"Gate: act at a top probability of {gate['threshold']:g} or more; it {gate['reason']}."
+    holdout = report.metrics.get("holdout")
+    if holdout is None:
+        return f"{sentence} Not tested on holdout."
+    overall = holdout.overall
+    unsafe = (
+        f", {overall.unsafe_accepted} of them unsafe (unsafe acceptance {share(overall.unsafe_acceptance)} of "
+        f"{overall.unsafe_eligible})"
+        if overall.unsafe_eligible
+        else ""
+    )
+    return (
+        f"{sentence} On holdout it accepts {overall.accepted} of {overall.decisions} with {overall.accepted_errors} "
+        f"wrong ({share(overall.selective_risk)}){unsafe}. These are observed shares, not bounds on other requests."
+    )
+
+
+def notes(report: Report) -> Iterator[str]:
+    """What a reader must know to read the figures right."""
+    yield from (f"Incomplete: {reason}." for reason in report.incomplete_reasons)
+    scope = report.scope
+    if report.partial:
+        yield (
+            f"Partial: {scope.collected} of {scope.expected} items of the scope were selected, {scope.measured} "
+            "measured; no gate is fitted."
+        )
+    if scope.retried:
+        yield f"{scope.retried} records replace failed ones that were asked again."
+    if scope.set_aside:
+        yield f"{scope.set_aside} records of an earlier candidate hash are set aside."
+    if report.gate_check.passed is not None:
+        held = "held" if report.gate_check.passed else "FAILED"
+        yield f"Required gate {held}: {report.gate_check.reason}."
+    looks = report.holdout_looks
+    if "holdout" in report.metrics:
+        yield (
+            f"Looks at this holdout recorded here: {looks.this_candidate} by this candidate, "
+            f"{looks.all_candidates} in all."
+        )
+    cost = report.cost
+    if cost.total_usd is not None:
+        yield f"Cost of the measured requests: {cost.total_usd:.6f} USD."
+    elif cost.prices.input_usd_per_million is not None or cost.prices.compute_usd_per_hour is not None:
+        yield "Cost of the measured requests: unknown, because tokens or times of some are unknown."
+
+
+def comparison_tables(comparison: Comparison) -> Iterator[Table]:
+    """Standings of the candidates; those that did not run have a column without figures."""
+    formats: dict[str, Callable[[Any], str]] = {
+        "macro_accuracy": share,
+        "accuracy": share,
+        "brier_score": number,
+        "failed": str,
+        "coverage": share,
+        "selective_risk": share,
+        "unsafe_acceptance": share,
+        "p50_s": lambda seconds: "-" if seconds is None else f"{seconds:.6f}",
+    }
+    standings = comparison.standings
+    rows = [
+        [name, *(form(getattr(s, name)) for s in standings), *("not run" for _ in comparison.not_run)]
+        for name, form in formats.items()
+    ]
+    title = f"Candidates side by side ({comparison.split or 'no common split'})"
+    yield Table(title, ["metric", *(s.candidate for s in standings), *comparison.not_run], rows)
+
+
+def share(value: float | None) -> str:
+    """A share as a percentage; a dash where there is none."""
+    return "-" if value is None else f"{value:.1%}"
+
+
+def number(value: float | None) -> str:
+    """A score with four decimals; a dash where there is none."""
+    return "-" if value is None else f"{value:.4f}"
+
+
+def millis(seconds: float | None) -> str:
+    """Seconds as milliseconds; a dash where there are none."""
+    return "-" if seconds is None else f"{seconds * 1000:.2f}"
+
+
+def _overall(report: Report) -> Table:
+    columns: list[tuple[str, Metrics]] = []
+    for split, metrics in _shown(report):
+        for role, m in (("core", metrics.overall), ("attack", metrics.attack), ("probe", metrics.probe)):
+            if m is not None and m.decisions:
+                columns.append((f"{split} {role}", m))
+    formats: dict[str, Callable[[Any], str]] = {
+        "decisions": str,
+        "failed": str,
+        "ties": str,
+        "accuracy": share,
+        "macro_accuracy": share,
+        "brier_score": number,
+        "log_loss": number,
+        "log_loss_floor_hits": str,
+        "ece_10": number,
+        "coverage": share,
+        "selective_risk": share,
+        "unsafe_predictions": str,
+        "unsafe_acceptance": share,
+    }
+    rows = [[name, *(form(getattr(m, name)) for _, m in columns)] for name, form in formats.items()]
+    if any(m.ordinal_mae is not None for _, m in columns):
+        rows.append(["ordinal_mae", *(number(m.ordinal_mae) for _, m in columns)])
+    return Table("Overall", ["metric", *(name for name, _ in columns)], rows)
+
+
+def _shown(report: Report) -> list[tuple[Split, SplitMetrics]]:
+    """Calibration and holdout; development only where it is all there is."""
+    found = list(report.metrics.items())
+    return [(split, metrics) for split, metrics in found if split != "development"] or found
+
+
+def _families(split: str, metrics: SplitMetrics) -> Table:
+    variants = list(metrics.by_variant)
+    rows = [
+        [family, *(share(cells[v].accuracy) if v in cells else "-" for v in variants)]
+        for family, cells in metrics.by_family_variant.items()
+    ]
+    rows.append(["all", *(share(metrics.by_variant[v].accuracy) for v in variants)])
+    return Table(f"Accuracy by family and variant ({split})", ["family", *variants], rows)
+
+
+def _effects(split: str, metrics: SplitMetrics) -> Iterator[Table]:
+    effects = {variant: effect for variant, effect in metrics.variant_effects.items() if effect.pairs}
+    formats: dict[str, Callable[[Any], str]] = {
+        "pairs": str,
+        "dropped": str,
+        "changed": str,
+        "degraded": str,
+        "improved": str,
+        "agreement": share,
+        "both_correct": share,
+    }
+    rows = [[name, *(form(getattr(e, name)) for e in effects.values())] for name, form in formats.items()]
+    if any(metrics.by_variant[variant].attack_eligible for variant in effects):
+        rows.append(["attack_success", *(share(metrics.by_variant[v].attack_success) for v in effects)])
+    if effects:
+        yield Table(f"Variants against the original ({split})", ["decisions", *effects], rows)
+
+
+def _grid(report: Report) -> Iterator[Table]:
+    grid = report.gates["empirical"]["grid"]
+    rows = [
+        [f"{p['threshold']:g}", str(p["accepted"]), str(p["errors"]), share(p["error"]), share(p["coverage"]),
+         "yes" if p["qualifies"] else "no"]
+        for p in grid
+    ]  # fmt: skip
+    if rows:
+        gate = report.gates["empirical"]
+        resolution = gate["resolution"]
+        title = (
+            f"Empirical gate on calibration (highest top probability {gate['highest_top_probability']:.3g}, "
+            f"{gate['distinct_top_probabilities']} distinct values, smallest step "
+            f"{'-' if resolution is None else format(resolution, '.3g')})"
+        )
+        yield Table(title, ["threshold", "accepted", "errors", "error", "coverage", "qualifies"], rows)
+
+
+def _latency(report: Report) -> Iterator[Table]:
+    latency = report.latency
+    if latency.overall is None:
+        return
+    per_trial = latency.by_trial if len(latency.by_trial) > 1 else {}
+    rows = [
+        [name, str(s.requests), millis(s.mean_s), millis(s.p50_s), millis(s.p95_s), millis(s.p99_s)]
+        for name, s in [("all trials", latency.overall), *((f"trial {t}", s) for t, s in per_trial.items())]
+    ]
+    columns = ["request latency, ms", "requests", "mean", "p50", "p95", "p99"]
+    yield Table("Latency (warm-ups apart)", columns, rows)
+
+
+def _worst(report: Report) -> Iterator[Table]:
+    wrong = [
+        (max(d.probabilities.values()), record, d)
+        for record in report.records
+        for d in record.decisions
+        if d.probabilities is not None and d.choice != d.expected and record.role == "core"
+    ]
+    wrong.sort(key=lambda entry: (-entry[0], entry[1].case, entry[1].trial, entry[2].question))
+    rows = [_miss(*entry) for entry in wrong[:WORST]]
+    if rows:
+        columns = ["case", "question", "expected", "chosen", "top"]
+        title = f"Most confident errors, by top_probability ({len(rows)} of {len(wrong)} core errors; * unsafe)"
+        yield Table(title, columns, rows)
+
+
+def _miss(top: float, record: Record, decision: Decision) -> list[str]:
+    chosen = f"{decision.choice}{'*' if decision.choice in decision.unsafe else ''}"
+    return [record.case, decision.question, decision.expected, chosen, f"{top:.4f}"]

@@ -1,0 +1,53 @@
+"""The same tables on a terminal, by rich."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from decibench.reports.comparison import Comparison
+from decibench.reports.report import Report
+from decibench.reports.tables import (
+    Table,
+    comparison_tables,
+    gate_sentence,
+    headline,
+    notes,
+    report_tables,
+)
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+def print_report(console: Console, report: Report) -> None:
+    """Headline, gate, notes and tables of one candidate."""
+    console.print()
+    console.print(headline(report), style="bold", markup=False, highlight=False)
+    console.print(gate_sentence(report), markup=False, highlight=False)
+    for note in notes(report):
+        console.print(note, markup=False, highlight=False)
+    for table in report_tables(report):
+        _print(console, table)
+
+
+def print_comparison(console: Console, comparison: Comparison) -> None:
+    """Standings and conclusions."""
+    for table in comparison_tables(comparison):
+        _print(console, table)
+    for contrast in comparison.contrasts:
+        console.print(contrast.conclusion, markup=False, highlight=False)
+    console.print(f"({comparison.note})", style="dim", markup=False, highlight=False)
+
+
+def _print(console: Console, table: Table) -> None:
+    from rich import box
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    shown = RichTable(title=table.title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
+    for index, column in enumerate(table.columns):
+        first = index == 0
+        shown.add_column(Text(column), justify="left" if first else "right", no_wrap=first, overflow="fold")
+    for row in table.rows:
+        shown.add_row(*(Text(cell) for cell in row))
+    console.print(shown)
