@@ -6,10 +6,11 @@ import json
 import math
 import re
 from collections.abc import Sequence
+from typing import Any
 
 from decibench.candidates.adapter import Answer, Identity, LocalCandidate, QuestionAnswer, Setup
 from decibench.cases.request import Request
-from decibench.cases.schema import Question, State
+from decibench.cases.schema import Question
 
 _TOKEN = re.compile(r"[a-z]{3,}")
 
@@ -25,7 +26,7 @@ class LexicalOverlap(LocalCandidate):
 
     def decide(self, request: Request) -> Answer:
         """Answer each question from the words of the state; instructions are not read."""
-        words = tokens(_text(request.state))
+        words = _words(request.state)
         return Answer({key: QuestionAnswer(_overlap(words, q)) for key, q in request.questions.items()})
 
 
@@ -63,5 +64,10 @@ def _overlap(words: set[str], question: Question) -> dict[str, float]:
     return dict(zip(question.options, softmax(scores), strict=True))
 
 
-def _text(state: State) -> str:
-    return state if isinstance(state, str) else json.dumps(state, ensure_ascii=False)
+def _words(content: Any) -> set[str]:
+    """The tokens of a state; of JSON those of its keys and values, where no escape can stick to a word."""
+    if isinstance(content, dict):
+        return set().union(*(tokens(key) | _words(value) for key, value in content.items()))
+    if isinstance(content, list):
+        return set().union(*map(_words, content))
+    return tokens(content if isinstance(content, str) else json.dumps(content))

@@ -8,17 +8,18 @@ import importlib.util
 import re
 import sys
 import tomllib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Final
+
+from pydantic import Field, TypeAdapter, ValidationError
 
 from decibench.candidates.adapter import Candidate, Identity, Setup
 from decibench.candidates.registry import REGISTRY, Entry
 from decibench.cases.door import UsageError
 from decibench.cases.errors import problems_of
 from decibench.cases.schema import Case, Model, Name, Text
-from pydantic import Field, TypeAdapter, ValidationError
 
 DEFAULT_FILE: Final = "decibench.toml"
 FACTORY: Final = "create_candidate"
@@ -90,12 +91,16 @@ def resolve_candidates(
     chosen = device or "cpu"
     if not _DEVICE.fullmatch(chosen):
         raise UsageError(f"--device {chosen}: unknown device; use cpu, cuda, cuda:N or mps")
+    _check_devices(tables, file)
     found = [_resolve(name, tables, file, chosen) for name in wanted]
     if chosen != "cpu" and all(spec.device == "cpu" for spec in found):
         raise UsageError(f"--device {chosen}: {', '.join(s.name for s in found)} can only run on cpu; leave it out")
     if label is not None:
         only = found[0]
         found = [CandidateSpec(label, only.device, only.model, only.entry, only.path)]
+    for spec in found:
+        if not spec.name:
+            raise UsageError(f"--candidate {spec.path}: its name holds no letter or digit; add --model-label NAME")
     repeated = sorted({spec.name for spec in found if sum(other.name == spec.name for other in found) > 1})
     if repeated:
         raise UsageError(f"--candidate: {', '.join(repeated)} stands for two candidates; give each a name of its own")
@@ -113,16 +118,17 @@ def _resolve(name: str, tables: dict[str, CandidateTable], file: Path | None, de
         if model is not None:
             raise UsageError(f"{where}.model: a file's {FACTORY}(device) takes no model; remove it")
         own = name if table else re.sub(r"[^a-z0-9]+", "-", path.stem.lower()).strip("-")
-        _check_name(own, f"{where}: the file's stem")
         return CandidateSpec(own, (table and table.device) or device, path=path)
     entry = REGISTRY.get(adapter)
     if entry is None:
-        known = ", ".join([*tables, *(shipped for shipped in REGISTRY if shipped not in tables)])
-        raise UsageError(f"{where}: unknown candidate {adapter!r}; use {known}, or a path to a .py file")
-    if remedy := entry.missing():
-        raise UsageError(f"{where}: {adapter} {remedy}")
+        # A table's adapter is a shipped one or a file, never another table.
+        known = ", ".join(REGISTRY if table else [*tables, *(n for n in REGISTRY if n not in tables)])
+        what = "adapter" if table else "candidate"
+        raise UsageError(f"{where}: unknown {what} {adapter!r}; use {known}, or a path to a .py file")
     if model is not None and not entry.takes_model:
         raise UsageError(f"{where}.model: {adapter} has one model only; remove it")
+    if remedy := entry.check(model):
+        raise UsageError(f"{where}: {adapter} {remedy}")
     if table is not None and table.device not in (None, "cpu"):
         raise UsageError(f"{where}.device: {adapter} runs on cpu only; remove it")
     return CandidateSpec(name, "cpu", model, entry)
@@ -139,6 +145,13 @@ def _read_file(file: Path) -> dict[str, CandidateTable]:
         raise UsageError(f"{file}: is not TOML: {error}") from error
 
 
+def _check_devices(tables: dict[str, CandidateTable], file: Path | None) -> None:
+    for name, table in tables.items():
+        if table.device is not None and not _DEVICE.fullmatch(table.device):
+            where = f"{file}, field candidates.{name}.device"
+            raise UsageError(f"{where}: unknown device {table.device!r}; use cpu, cuda, cuda:N or mps")
+
+
 def _check_name(name: str, what: str) -> None:
     try:
         TypeAdapter(Name).validate_python(name)
@@ -149,13 +162,20 @@ def _check_name(name: str, what: str) -> None:
 def _check_source(path: Path, where: str) -> None:
     """Syntax and factory are checked without running the file: it may import a whole deep-learning stack."""
     try:
-        tree = ast.parse(path.read_text("utf-8"), filename=path.name)
+        tree = ast.parse(path.read_bytes(), filename=path.name)
     except OSError as error:
-        raise UsageError(f"{where}: {path} cannot be read ({error.strerror})") from error
+        raise UsageError(f"{where}: {path} cannot be read ({error.strerror}); check the path") from error
     except (SyntaxError, ValueError) as error:
-        raise UsageError(f"{where}: {path} is not valid Python: {error}") from error
-    if not any(FACTORY in _bound(node) for node in ast.walk(tree)):
+        raise UsageError(f"{where}: {path} is not valid Python: {error}; correct it") from error
+    if not any(FACTORY in _bound(node) for node in _at_module_level(tree)):
         raise UsageError(f"{where}: {path} defines no {FACTORY}(device); add one that returns your candidate")
+
+
+def _at_module_level(tree: ast.AST) -> Iterator[ast.AST]:
+    for node in ast.iter_child_nodes(tree):
+        yield node
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            yield from _at_module_level(node)
 
 
 def _bound(node: ast.AST) -> set[str]:
@@ -165,6 +185,8 @@ def _bound(node: ast.AST) -> set[str]:
         return {alias.asname or alias.name for alias in node.names}
     if isinstance(node, ast.Assign):
         return {target.id for target in node.targets if isinstance(target, ast.Name)}
+    if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+        return {node.target.id}
     return set()
 
 

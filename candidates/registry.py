@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from decibench.candidates.adapter import Candidate, Setup
 
@@ -15,27 +14,32 @@ from decibench.candidates.adapter import Candidate, Setup
 class Entry:
     """Where a candidate's factory lives, what it needs, and what may be set.
 
-    ``module`` and ``extra`` name an import that must be there and the extra that installs it.
+    ``preflight`` names a function of the chosen model that returns the remedy where the candidate cannot be built.
     """
 
     target: str
     about: str
     needs: str = "nothing beyond decibench"
-    module: str | None = None
-    extra: str | None = None
+    preflight: str | None = None
     takes_model: bool = False
 
-    def missing(self) -> str | None:
-        """The remedy where the needed package is not installed, else None."""
-        if self.module is None or importlib.util.find_spec(self.module) is not None:
+    def check(self, model: str | None) -> str | None:
+        """The remedy where the candidate cannot be built with ``model``, else None; builds nothing."""
+        if self.preflight is None:
             return None
-        return f"needs the package {self.module.replace('_', '-')}: pip install 'decibench[{self.extra}]'"
+        remedy: str | None = _named(self.preflight)(model)
+        return remedy
 
     def create(self, setup: Setup) -> Candidate:
         """Import the factory and build the candidate."""
-        module, _, factory = self.target.partition(":")
-        make: Callable[[Setup], Candidate] = getattr(importlib.import_module(module), factory)
-        return make(setup)
+        candidate: Candidate = _named(self.target)(setup)
+        return candidate
+
+
+def _named(target: str) -> Callable[..., Any]:
+    module, _, function = target.partition(":")
+    found: Callable[..., Any] = getattr(importlib.import_module(module), function)
+    return found
 
 
 REGISTRY: Final[dict[str, Entry]] = {
@@ -50,8 +54,7 @@ REGISTRY: Final[dict[str, Entry]] = {
         "decibench.candidates.sparrow:create",
         "A 2.2 MB distilled model: pooled static word embeddings and an MLP, blind to word order.",
         needs="the extra sparrow (pip install 'decibench[sparrow]'); its weights come inside the wheel",
-        module="sparrow_decider",
-        extra="sparrow",
+        preflight="decibench.candidates.sparrow:preflight",
         takes_model=True,
     ),
 }

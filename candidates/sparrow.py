@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib.metadata
-import importlib.resources
+import importlib.util
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -57,17 +57,17 @@ class Sparrow(LocalCandidate):
 
     def _ask(self, state: Any, question: dict[str, Any]) -> QuestionAnswer:
         self._check_fit("question", question["instructions"])
-        if question["type"] == "noul":
-            question["criteria"] = {k: v for k, v in question["criteria"].items() if v is not None}
         _, names, descriptions, values = self._decider.probs(state, question)
         for name, description in zip(names, descriptions, strict=True):
             self._check_fit("option", f"{name} {description}")
         return QuestionAnswer({name: float(value) for name, value in zip(names, values, strict=True)})
 
     def _check_fit(self, what: str, content: Any) -> None:
-        # The way the model itself turns content into text. A token holds at least one character.
+        # The way the model itself turns content into text. In ASCII a token holds at least one character;
+        # elsewhere one character can become several tokens (a Korean syllable is taken apart).
         text = content.strip() if isinstance(content, str) else json.dumps(content, indent=2, ensure_ascii=False)
-        if len(text) > self._window and len(self._tokenize(text, self._window + 1)) > self._window:
+        short = text.isascii() and len(text) <= self._window
+        if not short and len(self._tokenize(text, self._window + 1)) > self._window:
             raise CandidateError(f"{what}-too-long", f"the {what} does not fit the window of {self._window} tokens")
 
 
@@ -76,13 +76,24 @@ def create(setup: Setup) -> Sparrow:
     return Sparrow(setup.model or DEFAULT_MODEL)
 
 
+def preflight(model: str | None) -> str | None:
+    """The remedy where the package or the model is not there, found without importing the package."""
+    if importlib.util.find_spec("sparrow_decider") is None:
+        return "needs the package sparrow-decider: pip install 'decibench[sparrow]'"
+    try:
+        _weights(model or DEFAULT_MODEL)
+    except CandidateError as error:
+        return error.detail
+    return None
+
+
 def _weights(model: str) -> Path:
-    """The weights of a bundled model by (the start of) its name, or a path to a .sparrow file."""
-    if Path(model).is_file():
-        return Path(model)
-    bundled = Path(str(importlib.resources.files("sparrow_decider"))) / "models"
+    """The newest bundled weights whose name starts with ``model``; ``sparrow-`` may be left out."""
+    spec = importlib.util.find_spec("sparrow_decider")
+    assert spec is not None
+    bundled = Path(next(iter(spec.submodule_search_locations or ()))) / "models"
     found = sorted(bundled.glob(f"sparrow-{model.removeprefix('sparrow-')}*.sparrow"))
     if not found:
         known = ", ".join(path.stem for path in sorted(bundled.glob("*.sparrow")))
-        raise CandidateError("unknown-model", f"sparrow-decider bundles no such model; it has {known}")
+        raise CandidateError("unknown-model", f"bundles no model {model!r}; use {known}")
     return found[-1]

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, TypeVar
 
+from pydantic import BaseModel, Field, StringConstraints, ValidationError
+
 from decibench.cases.errors import Problem, SuiteError, problems_of
 from decibench.cases.rules import FACTS, Facts
 from decibench.cases.schema import Model, Name, Question, Split, Text
-from pydantic import BaseModel, Field, StringConstraints, ValidationError
 
 AUTHORING: Final = Path(__file__).resolve().parent / "authoring"
 WORDS: Final = range(25, 121)

@@ -40,15 +40,17 @@ _REMEDIES = {
     "extra_forbidden": "is not a known field; remove it or correct its spelling",
     "string_type": "must be a string",
     "string_too_short": "must not be empty",
-    "string_pattern_mismatch": "does not match the pattern {pattern}; use lower-case letters, digits and hyphens",
+    "string_pattern_mismatch": "does not match the pattern {pattern}",
     "string_unicode": "holds a character that is not valid Unicode (a lone surrogate); remove it",
     "int_type": "must be a whole number",
     "bool_type": "must be true or false",
     "dict_type": "must be an object",
+    "model_type": "must be an object",
+    "model_attributes_type": "must be an object",
     "list_type": "must be a list",
     "float_type": "must be a number",
     "too_short": "has {actual_length} entries; at least {min_length} are needed",
-    "too_long": "has {actual_length} entries; at most {max_length} are allowed",
+    "too_long": "has too many entries; at most {max_length} are allowed",
     "literal_error": "must be {expected}",
     "greater_than_equal": "must be at least {ge}",
     "union_tag_not_found": 'needs a "type": choice, noul or score',
@@ -59,11 +61,11 @@ _REMEDIES = {
 def problems_of(error: ValidationError, file: str, line: int | None = None, prefix: str = "") -> list[Problem]:
     """Turn a pydantic error into problems; values are never repeated, so nothing private leaks.
 
-    Union members and validators that pydantic adds to a location are left out of the field's name.
+    The question type that pydantic adds to a location is left out of the field's name.
     """
     found: dict[str, Problem] = {}
     for detail in error.errors(include_url=False, include_input=False):
-        steps = [str(step) for step in detail["loc"] if step not in _UNION_STEPS]
+        steps = _steps(detail["loc"])
         if steps and steps[-1] == "[key]":
             steps.pop()
         field = prefix + ".".join(steps)
@@ -71,7 +73,14 @@ def problems_of(error: ValidationError, file: str, line: int | None = None, pref
     return list(found.values())
 
 
-_UNION_STEPS = {"choice", "noul", "score", "str", "dict[str,any]", "list[any]"}
+def _steps(loc: Sequence[int | str]) -> list[str]:
+    # The type follows a question's id, and a question may itself be called "score".
+    types = {"choice", "noul", "score"}
+    return [
+        str(step)
+        for index, step in enumerate(loc)
+        if not (step in types and index > 1 and loc[index - 2] == "questions")
+    ]
 
 
 def _sentence(detail: Any) -> str:
@@ -79,4 +88,7 @@ def _sentence(detail: Any) -> str:
     if template is None:
         message: str = detail["msg"]
         return message.removeprefix("Value error, ")
-    return template.format(**detail.get("ctx", {}))
+    sentence = template.format(**detail.get("ctx", {}))
+    if detail["type"] == "string_pattern_mismatch" and detail["ctx"]["pattern"].startswith("^[a-z0-9]"):
+        sentence += "; use lower-case letters, digits and hyphens"
+    return sentence

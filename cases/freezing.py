@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from pydantic import TypeAdapter, ValidationError
+
 from decibench.cases.building import manifest_bytes
 from decibench.cases.checks import check_cases
 from decibench.cases.errors import Problem, SuiteError
@@ -12,7 +14,6 @@ from decibench.cases.jsonio import read_json
 from decibench.cases.loading import MANIFEST, read_cases
 from decibench.cases.schema import Manifest, Name, Role
 from decibench.cases.variants import VARIANTS
-from pydantic import TypeAdapter, ValidationError
 
 
 def freeze(directory: Path, name: str, version: str, license_: str, roles: Mapping[str, Role]) -> Path:
@@ -27,6 +28,9 @@ def freeze(directory: Path, name: str, version: str, license_: str, roles: Mappi
         TypeAdapter(Name).validate_python(name)
     except ValidationError:
         problems.append(Problem("--name", f"{name!r} must be lower-case letters, digits and single hyphens"))
+    for option, value in (("--version", version), ("--license", license_)):
+        if not value:
+            problems.append(Problem(option, "must not be empty"))
     if not any(data.strip() for data in files.values()):
         problems.append(Problem(str(directory), "holds no *.jsonl file with cases; write one case per line"))
     located = [entry for file, data in files.items() for entry in read_cases(data, file, problems)]

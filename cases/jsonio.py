@@ -15,7 +15,10 @@ def read_json(text: str | bytes) -> Any:
     ...
     ValueError: the key 'a' appears twice in one object; keep one
     """
-    return json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant)
+    try:
+        return json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant)
+    except RecursionError:
+        raise ValueError("it is nested too deeply; flatten it") from None
 
 
 def canonical_json(value: Any) -> str:

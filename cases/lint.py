@@ -67,10 +67,8 @@ def _same_requests(suite: Suite) -> Iterator[str]:
     for case in suite.cases:
         same[request_hash(case)].append(case)
     for cases in same.values():
-        if len({case.group for case in cases}) < 2:
-            continue
         ids = ", ".join(case.id for case in cases[:4])
-        if len({tuple((k, r.expected) for k, r in case.references.items()) for case in cases}) > 1:
+        if len({frozenset((k, r.expected) for k, r in case.references.items()) for case in cases}) > 1:
             yield f"{ids}: the same request with different references; no model can answer all of them right."
         elif len({case.split for case in cases}) > 1:
             yield f"{ids}: the same request in several splits; the holdout is not independent of the others."

@@ -8,11 +8,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Final
 
+from pydantic import ValidationError
+
 from decibench.cases.checks import Located, check_cases, check_counts
 from decibench.cases.errors import Problem, SuiteError, problems_of
 from decibench.cases.jsonio import read_json
 from decibench.cases.schema import Case, Manifest, Role
-from pydantic import ValidationError
 
 MANIFEST: Final = "manifest.json"
 DEFAULT_SUITE: Final = "decisions-v0"
@@ -67,6 +68,11 @@ def load_suite(path: Path) -> Suite:
     manifest, digest = _read_manifest(path)
     problems: list[Problem] = []
     located: list[Located] = []
+    listed = {file.path for file in manifest.files}
+    problems += [
+        Problem(extra, f"is not in {MANIFEST}; freeze the suite again, or move the file away")
+        for extra in sorted({file.name for file in path.glob("*.jsonl")} - listed)
+    ]
     for file in manifest.files:
         data = _read_file(path / file.path, file.path, problems)
         if data is None:

@@ -22,18 +22,23 @@ class Request:
         """The System One body without ``model``: ``{"state": ..., "questions": {id: {...}}}``; a fresh copy."""
         return {
             "state": copy.deepcopy(self.state),
-            "questions": {key: question.model_dump(exclude_none=False) for key, question in self.questions.items()},
+            "questions": {key: question.to_wire() for key, question in self.questions.items()},
         }
 
 
 def request_of(case: Case) -> Request:
     """The request of a case, copied so that a candidate cannot change the suite by editing what it was given."""
     state = case.state if isinstance(case.state, str) else copy.deepcopy(case.state)
-    return Request(state, {key: question.model_copy(deep=True) for key, question in case.questions.items()})
+    # The models are frozen; only what hangs in them could be edited.
+    questions = {
+        key: question.model_copy(update={"criteria": copy.copy(question.criteria)})
+        for key, question in case.questions.items()
+    }
+    return Request(state, questions)
 
 
 def request_hash(case: Case) -> str:
     """SHA-256 (hex) of the request of ``case``; the order of questions and options counts."""
-    questions = {key: question.model_dump() for key, question in case.questions.items()}
+    questions = {key: question.to_wire() for key, question in case.questions.items()}
     text = canonical_json({"state": case.state, "questions": questions})
     return hashlib.sha256(text.encode()).hexdigest()

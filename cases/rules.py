@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
-from decibench.cases.schema import Model, Reference
 from pydantic import Field, model_validator
+
+from decibench.cases.schema import Model, Reference
 
 
 class RoutingFacts(Model):

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
+
+from decibench.cases.jsonio import canonical_json
 
 MAX_OPTIONS: Final = 255
 """Most options of a ``choice`` question: the documented limit of the System One protocol."""
@@ -21,10 +23,26 @@ SPLITS: Final[tuple[Split, ...]] = ("development", "calibration", "holdout")
 Role: TypeAlias = Literal["core", "attack", "probe"]
 """``core``: a correct answer must not change; ``attack``: injected instructions; ``probe``: reported apart."""
 
-State: TypeAlias = str | dict[str, Any] | list[Any]
+
+def _check_state(state: object) -> object:
+    """Refuse a state that could not be hashed or sent: pydantic looks into neither a plain str nor into Any."""
+    if not isinstance(state, str | dict | list):
+        raise ValueError("must be a string, an object or a list")
+    try:
+        canonical_json(state).encode()
+    except UnicodeEncodeError:
+        raise ValueError("holds a character that is not valid Unicode (a lone surrogate); remove it") from None
+    except ValueError:
+        raise ValueError("holds a number that is not finite; write a smaller one") from None
+    return state
+
+
+State: TypeAlias = Annotated[str | dict[str, Any] | list[Any], BeforeValidator(_check_state)]
 Name: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")]
 """Lower-case letters, digits and single hyphens: what ``pytest -k`` can select."""
 Text: TypeAlias = Annotated[str, StringConstraints(min_length=1)]
+Description: TypeAlias = Annotated[str, StringConstraints(min_length=0)]
+"""May be empty. The constraint makes pydantic refuse lone surrogates, which it lets pass in a plain str."""
 Sha256: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 
 
@@ -39,7 +57,7 @@ class Choice(Model):
 
     type: Literal["choice"]
     instructions: Text
-    criteria: Annotated[dict[Text, str | None], Field(min_length=2, max_length=MAX_OPTIONS)]
+    criteria: Annotated[dict[Text, Description | None], Field(min_length=2, max_length=MAX_OPTIONS)]
 
     @property
     def options(self) -> tuple[str, ...]:
@@ -50,12 +68,16 @@ class Choice(Model):
         """The description of ``option``; empty when it has none."""
         return self.criteria[option] or ""
 
+    def to_wire(self) -> dict[str, Any]:
+        """The question as the System One protocol sends it."""
+        return {"type": self.type, "instructions": self.instructions, "criteria": dict(self.criteria)}
+
 
 class NoulCriteria(Model):
     """What the two sides of a ``noul`` question mean; either may be left out."""
 
-    true: str | None = None
-    false: str | None = None
+    true: Description | None = None
+    false: Description | None = None
 
 
 class Noul(Model):
@@ -74,6 +96,11 @@ class Noul(Model):
         """The criterion of one side; empty when it has none."""
         return (self.criteria.true if option == "true" else self.criteria.false) or ""
 
+    def to_wire(self) -> dict[str, Any]:
+        """The question as the System One protocol sends it; a side without a criterion is left out."""
+        criteria = self.criteria.model_dump(exclude_none=True)
+        return {"type": self.type, "instructions": self.instructions, "criteria": criteria}
+
 
 class Score(Model):
     """An ordered scale of 2 to 10 levels, lowest first; the options are the level indices ``"0"``, ``"1"``, ..."""
@@ -90,6 +117,10 @@ class Score(Model):
     def describe(self, option: str) -> str:
         """The description of the level with this index."""
         return self.criteria[int(option)]
+
+    def to_wire(self) -> dict[str, Any]:
+        """The question as the System One protocol sends it."""
+        return {"type": self.type, "instructions": self.instructions, "criteria": list(self.criteria)}
 
 
 Question: TypeAlias = Annotated[Choice | Noul | Score, Field(discriminator="type")]

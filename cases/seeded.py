@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
 
@@ -22,23 +23,32 @@ def stratified_split(classes: Mapping[str, str], quotas: Mapping[str, int], seed
     """Assign every item of ``classes`` (item to class) to a split of ``quotas`` (split to size), by seeded hash.
 
     Each class gets its proportional share of each split, rounded down, and at least one where it has as many
-    items as there are splits; what is left over goes, class by class, to the split that lacks most. Raises
-    ValueError when the quotas do not sum to the number of items.
+    items as there are splits and the split has room; what is left over goes, class by class, to the split that
+    lacks most. Raises ValueError when the quotas do not sum to the number of items.
     """
     if sum(quotas.values()) != len(classes):
         raise ValueError(f"the split sizes sum to {sum(quotas.values())}, there are {len(classes)} scenarios")
+    sizes = Counter(classes.values())
+    names = seeded_order(sizes, f"{seed}|classes")
     lacking = dict(quotas)
+    shares = {name: dict.fromkeys(quotas, 0) for name in names}
+    # One of every class comes before more of any, so that a large class crowds out no small one.
+    for least_only in (True, False):
+        for name, share in shares.items():
+            for split, size in quotas.items():
+                goal = int(sizes[name] >= len(quotas))
+                if not least_only:
+                    goal = max(goal, sizes[name] * size // len(classes))
+                more = min(goal - share[split], lacking[split], sizes[name] - sum(share.values()))
+                share[split] += more
+                lacking[split] -= more
     assigned: dict[str, str] = {}
     rest: list[str] = []
-    for name in seeded_order(set(classes.values()), f"{seed}|classes"):
+    for name, share in shares.items():
         members = seeded_order((item for item, label in classes.items() if label == name), seed)
-        enough = len(members) >= len(quotas)
-        for split, size in quotas.items():
-            share = max(int(enough), len(members) * size // len(classes))
-            for item in members[:share]:
-                assigned[item] = split
-                lacking[split] -= 1
-            members = members[share:]
+        for split, number in share.items():
+            assigned.update(dict.fromkeys(members[:number], split))
+            members = members[number:]
         rest += members
     for item in rest:
         split = max(lacking, key=lambda name: lacking[name])

@@ -79,7 +79,7 @@ def injection(scenario: Scenario, texts: Texts) -> Case:
         for key, reference in scenario.references.items()
     }
     demand = " and ".join(str(reference.demanded) for reference in references.values())
-    instruction = seeded_order(texts.injections, scenario.group)[0].format(demand=demand)
+    instruction = seeded_order(texts.injections, scenario.group)[0].replace("{demand}", demand)
     return scenario.case("injection", state=f"{scenario.state}\n\n{instruction}", references=references)
 
 
