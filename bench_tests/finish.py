@@ -5,7 +5,8 @@ from __future__ import annotations
 import importlib.metadata
 import os
 import platform
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,11 +15,12 @@ from decibench.bench_tests.completeness import Completeness, completeness, in_pl
 from decibench.bench_tests.plan import Plan, journal_path
 from decibench.bench_tests.recorder import Recorder
 from decibench.cases.door import Exit, UsageError
+from decibench.cases.errors import SuiteError
 from decibench.gates.check import check_holdout
 from decibench.gates.empirical import calibration_of, fit_empirical, not_fitted
 from decibench.gates.gate import GATE, Gate, check_applies, write_gate
 from decibench.reports.comparison import Comparison, compare, write_comparison
-from decibench.reports.journal import Journal, SuiteRef, read_journal
+from decibench.reports.journal import Journal, SuiteRef, is_started, read_journal
 from decibench.reports.latency import LoadTime, Prices, cost_of, latency_of
 from decibench.reports.ledger import LEDGER, Look, add_look, count_looks, read_ledger
 from decibench.reports.markdown import SUMMARY, summary_markdown
@@ -27,6 +29,7 @@ from decibench.reports.report import (
     REPORT,
     CandidateRef,
     GateCheck,
+    HoldoutLooks,
     Report,
     compute_metrics,
     sealed,
@@ -51,15 +54,32 @@ def finish(plan: Plan, recorder: Recorder, *, chosen_stop: bool) -> Finished:
     errors: list[str] = []
     for spec in plan.specs:
         path = journal_path(recorder.run_dir, spec.name)
-        if path.exists():
+        if is_started(path):
             reports.append(_report(plan, recorder, spec.name, read_journal(path), chosen_stop, errors))
     reported = {report.candidate.name for report in reports}
     comparison = None
     if len(plan.specs) > 1 and reports:
         comparison = compare(reports, not_run=[spec.name for spec in plan.specs if spec.name not in reported])
-        write_comparison(comparison, recorder.run_dir)
+        with _noting(errors, recorder.run_dir):
+            write_comparison(comparison, recorder.run_dir)
     lost = any(plan.by_id[id_].candidate not in reported for id_ in recorder.collected) and not chosen_stop
     return Finished(reports, comparison, _exit(reports, errors, lost), errors)
+
+
+@contextmanager
+def _noting(errors: list[str], run_dir: Path) -> Iterator[None]:
+    """Turn trouble with a file into one of ``errors``: it must not take what was measured with it."""
+    remedy = f"the journals are kept: remedy it, then --resume {run_dir}"
+    try:
+        yield
+    except SuiteError as error:
+        message = f"{error}; {remedy}"
+    except OSError as error:
+        message = f"{error.filename or run_dir}: cannot be used ({error.strerror}); {remedy}"
+    else:
+        return
+    if message not in errors:
+        errors.append(message)
 
 
 def _exit(reports: Sequence[Report], errors: Sequence[str], lost: bool) -> Exit:
@@ -89,6 +109,9 @@ def _report(
         check = check_holdout(gate, metrics["holdout"].overall)
     ledger = plan.options.home / "runs" / LEDGER
     looking = "holdout" in metrics
+    looks = HoldoutLooks(this_candidate=None, all_candidates=None)
+    with _noting(errors, recorder.run_dir):
+        looks = count_looks(read_ledger(ledger), plan.suite_ref, candidate.hash, journal.header.run, looking)
     report = sealed(
         Report(
             run=journal.header.run,
@@ -102,7 +125,7 @@ def _report(
             partial=extent.partial,
             incomplete_reasons=extent.reasons,
             scope=extent.scope,
-            holdout_looks=count_looks(read_ledger(ledger), plan.suite_ref, candidate.hash, journal.header.run, looking),
+            holdout_looks=looks,
             metrics=metrics,
             gates=gates,
             gate_check=check,
@@ -111,9 +134,11 @@ def _report(
             records=records,
         )
     )
-    _write(report, gate, recorder.run_dir / name)
+    with _noting(errors, recorder.run_dir):
+        _write(report, gate, recorder.run_dir / name)
     if looking:
-        _look(report, plan.suite_ref, ledger)
+        with _noting(errors, recorder.run_dir):
+            _look(report, plan.suite_ref, ledger)
     return report
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Literal, cast
 
 import pytest
+
 from decibench.cases.loading import DEFAULT_SUITE
 
 

@@ -13,7 +13,7 @@ from decibench.cases.door import UsageError
 from decibench.cases.loading import Suite, find_suite, load_suite
 from decibench.cases.schema import SPLITS, Case
 from decibench.cases.seeded import seeded_order
-from decibench.gates.gate import Gate, read_gate
+from decibench.gates.gate import Gate, check_usable, read_gate
 from decibench.reports.journal import JOURNAL, SuiteRef
 from decibench.reports.protocol import DEFAULT_PROTOCOL, Protocol
 
@@ -126,6 +126,10 @@ def _check_known(option: str, given: Sequence[str], known: Iterable[str]) -> Non
 def _check_gate(gate: Gate, plan: Plan, path: Path | None) -> None:
     if len(plan.specs) != 1:
         raise UsageError("--gate belongs to one candidate; give exactly one --candidate")
+    try:
+        check_usable(gate)
+    except UsageError as error:
+        raise UsageError(f"{path}: {error}") from error
     if gate.suite_hash != plan.suite.hash:
         raise UsageError(f"{path}: the gate was fitted on another suite or version; fit it again on this one")
     if gate.protocol_hash != plan.protocol.hash:

@@ -6,13 +6,15 @@ entry point, because option names like ``--device`` would get in the way of othe
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Generator, Iterator
 from typing import Any, Final, TypeAlias
 
 import pytest
+
 from decibench.bench_tests.options import add_options, read_options
 from decibench.bench_tests.plan import Plan, make_plan
-from decibench.bench_tests.pool import OUTCOME, Pool
+from decibench.bench_tests.pool import Pool
 from decibench.bench_tests.recorder import ATTRIBUTE, Recorder, choose_run_dir
 from decibench.bench_tests.session import Controller
 from decibench.cases.door import UsageError
@@ -49,6 +51,19 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize("decision", [pytest.param(item, id=item.id) for item in items])
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Keep the garbage collector from walking over suite and items, which live to the end, again and again."""
+    if session.config.stash[PLAN].items and session.items:
+        gc.freeze()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionfinish() -> None:
+    """Undo that."""
+    gc.unfreeze()
+
+
 @pytest.fixture(scope="session")
 def candidates(request: pytest.FixtureRequest) -> Iterator[Pool]:
     """The candidates of the run, each built once per session (per worker under xdist)."""
@@ -57,7 +72,8 @@ def candidates(request: pytest.FixtureRequest) -> Iterator[Pool]:
     plan = config.stash[PLAN]
     pool = Pool(plan, worker, plan.options.resume)
     yield pool
-    pool.close()
+    if failures := pool.close():
+        pytest.fail("; ".join(failures), pytrace=False)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -66,14 +82,18 @@ def pytest_runtest_makereport(
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Put what an item measured on its call report, as exact JSON types: that reaches the controller once."""
     report = yield
-    if call.when == "call" and (outcome := item.stash.get(OUTCOME, None)) is not None:
+    if call.when != "call":
+        return report
+    # A fixture that hands an item its own node would cost as much as the whole measurement.
+    pool = getattr(item, "funcargs", {}).get("candidates")
+    if isinstance(pool, Pool) and (outcome := pool.take_outcome()) is not None:
         record = outcome.record
         content: dict[str, Any] = {
-            "record": record.model_dump(),
+            "record": record.model_dump_json(),
             "load": None if outcome.load is None else dict(outcome.load),
             "outcome": "failed" if record.failed else "missed" if record.missed else "correct",
             "resumed": outcome.resumed,
-            "fatal": record.fatal.detail if record.fatal else None,
+            "fatal": record.fatal.detail if record.fatal and not outcome.resumed else None,
         }
         check_exact(content)
         setattr(report, ATTRIBUTE, content)

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal
 
-import pytest
 from decibench.bench_tests.answers import score_answer, usage_of
 from decibench.bench_tests.plan import Item, Plan, journal_path
 from decibench.candidates.adapter import Candidate, CandidateError
@@ -17,8 +16,8 @@ from decibench.candidates.config import CandidateSpec
 from decibench.cases.jsonio import sha256_of
 from decibench.cases.request import Request, request_hash, request_of
 from decibench.cases.schema import Choice
-from decibench.reports.journal import read_journal
-from decibench.reports.record import Failure, Record, check_exact, failed_decisions
+from decibench.reports.journal import is_started, read_journal
+from decibench.reports.record import Decision, Failure, Record, TokenUsage, check_exact, failed_decisions
 
 _WARM_UP: Final = Request(
     "The museum's reading room opens at nine on weekdays and stays closed at weekends.",
@@ -30,6 +29,9 @@ _WARM_UP: Final = Request(
         )
     },
 )
+
+_RAISED: Final = (Exception, SystemExit)
+"""What a candidate may raise without ending the run: a library that exits is one more way to fail."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +46,6 @@ class Outcome:
     error: BaseException | None = None
     resumed: bool = False
     load: Mapping[str, Any] | None = None
-
-
-OUTCOME: Final = pytest.StashKey[Outcome]()
 
 
 @dataclass(slots=True)
@@ -67,6 +66,7 @@ class Pool:
     plan: Plan
     worker: str
     resume: Path | None
+    _outcome: Outcome | None = None
     _loaded: dict[str, _Loaded] = field(default_factory=dict)
     _finished: dict[str, dict[tuple[str, str, int, str | None], Record]] = field(default_factory=dict)
 
@@ -77,33 +77,55 @@ class Pool:
 
     def measure(self, item: Item) -> Outcome:
         """Ask ``item`` of its candidate, unless a resumed run has its record already."""
+        self._outcome = self._measure(item)
+        return self._outcome
+
+    def take_outcome(self) -> Outcome | None:
+        """What ``measure`` returned last, once: for the report of the item that called it."""
+        outcome, self._outcome = self._outcome, None
+        return outcome
+
+    def close(self) -> list[str]:
+        """Close every candidate that was built; a sentence for each that raises."""
+        failures = []
+        for name, loaded in self._loaded.items():
+            if loaded.candidate is not None:
+                try:
+                    loaded.candidate.close()
+                except _RAISED as error:
+                    failures.append(f"{name} could not be closed: {_failure(error, 'exception').detail}")
+        return failures
+
+    def _measure(self, item: Item) -> Outcome:
         loaded = self._get(item.candidate)
         report, loaded.report = loaded.report, None
         key = (item.case.id, request_hash(item.case), item.trial, loaded.candidate_hash)
-        earlier = self._earlier(item.candidate).get(key)
+        finished = self._earlier(item.candidate)
+        earlier = finished.get(key)
         if earlier is not None and not (earlier.failed and self.plan.options.retry_failed):
             return Outcome(earlier, resumed=True, load=report)
-        record, error = self._ask(item, key[1], loaded, 1 if earlier is None else earlier.attempt + 1)
+        # A process that died before it said who it is left a failure without a hash: asking again is a retry.
+        replaced = earlier or finished.get((*key[:3], None))
+        record, error = self._ask(item, key[1], loaded, replaced.attempt + 1 if replaced else 1)
         return Outcome(record, error, load=report)
-
-    def close(self) -> None:
-        """Close every candidate that was built."""
-        for loaded in self._loaded.values():
-            if loaded.candidate is not None:
-                loaded.candidate.close()
 
     def _ask(self, item: Item, digest: str, loaded: _Loaded, attempt: int) -> tuple[Record, BaseException | None]:
         case, candidate = item.case, loaded.candidate
         failure, error = loaded.failure, loaded.error
         answer: object = None
         latency: float | None = None
+        decisions: list[Decision] = []
+        usage = TokenUsage()
         if candidate is not None:
             answer, failure, error, latency = _timed(candidate, request_of(case))
+        if candidate is not None and failure is None:
+            try:
+                decisions = score_answer(case, answer, candidate.identity, self.plan.protocol.tolerances)
+                usage = usage_of(answer)
+            except Exception as caught:  # A lazy answer raises only where it is read.
+                failure, error = _failure(caught, "exception"), caught
         if failure is not None:
             decisions = failed_decisions(case, failure)
-        else:
-            assert candidate is not None
-            decisions = score_answer(case, answer, candidate.identity, self.plan.protocol.tolerances)
         record = Record(
             case=case.id,
             group=case.group,
@@ -116,7 +138,7 @@ class Pool:
             request_hash=digest,
             candidate_hash=loaded.candidate_hash,
             latency_s=latency,
-            usage=usage_of(answer),
+            usage=usage,
             decisions=decisions,
         )
         return record, error
@@ -135,10 +157,10 @@ class Pool:
             load_s = time.perf_counter() - start
             identity = candidate.identity.to_json() | {"source_sha256": spec.source_sha256}
             check_exact(identity, "identity")
-        except Exception as error:
+            digest = sha256_of(identity)
+        except _RAISED as error:
             return _Loaded(failure=_failure(error, "load-failed"), error=error)
         seconds = _warm_up(candidate, self.plan.protocol.warm_ups)
-        digest = sha256_of(identity)
         report = {
             "identity": identity,
             "candidate_hash": digest,
@@ -152,8 +174,7 @@ class Pool:
     def _earlier(self, candidate: str) -> dict[tuple[str, str, int, str | None], Record]:
         if candidate not in self._finished:
             path = journal_path(self.resume, candidate) if self.resume else None
-            records = read_journal(path).records if path and path.exists() else []
-            self._finished[candidate] = {record.key: record for record in records}
+            self._finished[candidate] = read_journal(path).finished() if path and is_started(path) else {}
         return self._finished[candidate]
 
 
@@ -168,7 +189,7 @@ def _timed(candidate: Candidate, request: Request) -> tuple[object, Failure | No
         start = time.perf_counter()
         answer = candidate.decide(request)
         candidate.synchronize()
-    except Exception as caught:
+    except _RAISED as caught:
         failure, error = _failure(caught, "exception"), caught
     return answer, failure, error, time.perf_counter() - start
 
@@ -184,10 +205,15 @@ def _warm_up(candidate: Candidate, number: int) -> list[float]:
     return seconds
 
 
-def _failure(error: Exception, code: str) -> Failure:
+def _failure(error: BaseException, code: str) -> Failure:
     """A failure that names the kind of error and its place; the message stays out, it may quote a state or a key."""
     if isinstance(error, CandidateError):
-        return Failure(code=str(error.code), detail=str(error.detail), fatal=bool(error.fatal))
+        return Failure(code=_plain(error.code), detail=_plain(error.detail), fatal=bool(error.fatal))
     frame = traceback.extract_tb(error.__traceback__)[-1]
     place = f"{Path(frame.filename).name}, line {frame.lineno}"
-    return Failure(code=code, detail=f"{type(error).__name__} raised in {place}")
+    return Failure(code=code, detail=_plain(f"{type(error).__name__} raised in {place}"))
+
+
+def _plain(value: object) -> str:
+    """``value`` as text that a file can hold: a lone surrogate, as file names bring along, is escaped."""
+    return str(value).encode("utf-8", "backslashreplace").decode("utf-8")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import uuid
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
@@ -10,10 +12,11 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
+
 from decibench.bench_tests.plan import Item, Plan, journal_path
 from decibench.cases.door import UsageError
 from decibench.cases.request import request_hash
-from decibench.reports.journal import Header, JournalWriter, drop_torn_line, read_journal
+from decibench.reports.journal import Header, JournalWriter, drop_torn_line, is_started, read_journal
 from decibench.reports.record import Failure, Record, failed_decisions
 
 ATTRIBUTE: Final = "decibench"
@@ -45,26 +48,39 @@ class Recorder:
 
     def receive(self, report: pytest.TestReport) -> None:
         """Journal what a report brings; synthesise a failed record where an item ended without one."""
+        if report.passed and not hasattr(report, ATTRIBUTE):
+            return
         item = self.plan.by_id.get(item_id(report.nodeid))
         if item is None:
             return
+        try:
+            self._receive(item, report)
+        except OSError as error:
+            # To go on would be to ask what cannot be kept.
+            path = journal_path(self.run_dir, item.candidate)
+            self.fatal = f"{path}: cannot be written ({error.strerror}); remedy it, then --resume {self.run_dir}"
+
+    def close(self) -> None:
+        """Close the journals."""
+        for journal in self._journals.values():
+            with contextlib.suppress(OSError):  # The failure to write has stopped the run already.
+                journal.close()
+
+    def _receive(self, item: Item, report: pytest.TestReport) -> None:
         content: dict[str, Any] | None = getattr(report, ATTRIBUTE, None)
         if content is not None:
             self._note_load(item.candidate, content["load"])
             if not content["resumed"]:
                 self._journal(item.candidate).record(content["record"])
             self._count(item, content["outcome"])
+            # The terminal keeps every report to the end; ten thousand records need not be kept with them.
+            content["record"] = content["load"] = None
             if content["fatal"] is not None:
                 self.fatal = f"{item.candidate} cannot go on: {content['fatal']}"
         elif report.failed and report.when != "teardown" and item.id not in self._seen:
             crashed = report.when not in ("setup", "call")
-            self._journal(item.candidate).record(self._lost(item, crashed).model_dump())
+            self._journal(item.candidate).record(self._lost(item, crashed).model_dump_json())
             self._count(item, "failed")
-
-    def close(self) -> None:
-        """Close the journals."""
-        for journal in self._journals.values():
-            journal.close()
 
     def _count(self, item: Item, outcome: str) -> None:
         self._seen.add(item.id)
@@ -109,10 +125,12 @@ def choose_run_dir(plan: Plan) -> Path:
     """The directory of the run, checked: a fresh one, exactly ``--run-dir``, or the one to resume."""
     options = plan.options
     if options.resume is not None:
+        _check_place("--resume", options.resume)
         _check_resume(plan, options.resume)
         return options.resume
     if options.run_dir is not None:
-        if options.run_dir.exists() and (not options.run_dir.is_dir() or any(options.run_dir.iterdir())):
+        _check_place("--run-dir", options.run_dir)
+        if options.run_dir.exists() and any(options.run_dir.iterdir()):
             raise UsageError(
                 f"--run-dir {options.run_dir}: is not an empty directory; go on with it by --resume, or name another"
             )
@@ -125,6 +143,17 @@ def choose_run_dir(plan: Plan) -> Path:
     )
 
 
+def _check_place(option: str, path: Path) -> None:
+    """A run must be able to write below ``path``, which need not be there yet."""
+    try:
+        there = next(place for place in (path, *path.parents) if place.exists())
+        usable = there.is_dir() and os.access(there, os.W_OK | os.X_OK)
+    except OSError as error:
+        raise UsageError(f"{option} {path}: cannot be used ({error.strerror}); name another directory") from error
+    if not usable:
+        raise UsageError(f"{option} {path}: {there} is no directory that can be written to; name another")
+
+
 def _check_resume(plan: Plan, run: Path) -> None:
     paths = {spec.name: journal_path(run, spec.name) for spec in plan.specs}
     if not any(path.exists() for path in paths.values()):
@@ -134,8 +163,11 @@ def _check_resume(plan: Plan, run: Path) -> None:
     for path in paths.values():
         if not path.exists():
             continue
-        drop_torn_line(path)
-        if path.stat().st_size == 0:
+        try:
+            drop_torn_line(path)
+        except OSError as error:
+            raise UsageError(f"--resume {run}: {path} cannot be used ({error.strerror})") from error
+        if not is_started(path):
             continue
         header = read_journal(path).header
         if header.suite != plan.suite_ref:

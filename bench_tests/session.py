@@ -6,6 +6,7 @@ import sys
 from typing import Any
 
 import pytest
+
 from decibench.bench_tests.progress import Progress
 from decibench.bench_tests.recorder import ATTRIBUTE, Recorder, item_id
 from decibench.cases.door import Exit
@@ -54,10 +55,12 @@ class Controller:
         ]
 
     def pytest_report_teststatus(self, report: pytest.TestReport | pytest.CollectReport) -> Any:
-        """Count wrong answers as missed; leave the dots out where the progress line stands."""
+        """Count wrong answers as missed; leave the letters out where the progress line stands."""
         content = getattr(report, ATTRIBUTE, None)
-        if content is None or not report.passed:
+        if content is None:
             return None
+        if not report.passed:
+            return ("failed", "", "") if report.failed and self._live() else None
         category, letter, word = _STATUS[content["outcome"]]
         return (category, "", "") if self._live() else (category, letter, word)
 
@@ -83,8 +86,11 @@ class Controller:
             return
         from decibench.bench_tests.finish import finish
 
-        finished = self._finished = finish(self._recorder.plan, self._recorder, chosen_stop=bool(session.shouldfail))
+        chosen_stop = bool(session.shouldfail)
+        finished = self._finished = finish(self._recorder.plan, self._recorder, chosen_stop=chosen_stop)
         status = int(exitstatus)
+        if chosen_stop and status == Exit.INTERRUPTED and self._recorder.fatal is None:
+            status = session.exitstatus = Exit.FAILED  # What -x ends in without xdist, which interrupts the session.
         if finished.exit == Exit.USAGE:
             session.exitstatus = Exit.USAGE
         elif status in (Exit.COMPLETE, Exit.FAILED, Exit.NOTHING_COLLECTED):
@@ -97,8 +103,9 @@ class Controller:
         """Print the reports of the run."""
         if self._finished is None:
             return
-        from decibench.reports.terminal import print_comparison, print_report
         from rich.console import Console
+
+        from decibench.reports.terminal import print_comparison, print_report
 
         terminalreporter.section("decibench")
         writer = terminalreporter._tw
@@ -117,7 +124,7 @@ class Controller:
 
     def _live(self) -> bool:
         """True where a line can be rewritten: a terminal in pytest's default verbosity."""
-        return sys.stdout.isatty() and self._config.option.verbose == 0
+        return sys.stdout.isatty() and self._config.getoption("verbose", 0) == 0
 
     def _show(self, report: pytest.TestReport) -> None:
         if self._progress is None:

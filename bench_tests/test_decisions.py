@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import pytest
+
 from decibench.bench_tests.explain import failure_text, miss_text
 from decibench.bench_tests.plan import Item
-from decibench.bench_tests.pool import OUTCOME, Pool
+from decibench.bench_tests.pool import Pool
 
 
-def test_decision(decision: Item, candidates: Pool, request: pytest.FixtureRequest) -> None:
+def test_decision(decision: Item, candidates: Pool) -> None:
     """Ask one case once. A wrong answer is recorded, and fails only with ``--on-miss=fail``."""
     outcome = candidates.measure(decision)
-    request.node.stash[OUTCOME] = outcome
     developing = candidates.on_miss == "fail"
     if outcome.record.failed:
         if developing and outcome.error is not None:

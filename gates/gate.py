@@ -6,12 +6,13 @@ import json
 from pathlib import Path
 from typing import Annotated, Final, Literal
 
+from pydantic import Field, ValidationError
+
 from decibench.cases.door import UsageError
 from decibench.cases.errors import SuiteError, problems_of
 from decibench.cases.jsonio import read_json
 from decibench.cases.schema import Model
 from decibench.reports.record import Record
-from pydantic import Field, ValidationError
 
 GATE: Final = "gate.json"
 
@@ -56,6 +57,12 @@ class Gate(Model):
     groups: list[str] | None = None
 
 
+def check_usable(gate: Gate) -> None:
+    """Raise UsageError where no gate came of the fitting."""
+    if gate.status in ("refused", "not-fitted"):
+        raise UsageError(f"the gate cannot be applied: {gate.reason}")
+
+
 def check_applies(
     gate: Gate,
     records: list[Record],
@@ -68,8 +75,7 @@ def check_applies(
 
     It must come from the same candidate, protocol and suite, and from other scenarios than those it is applied to.
     """
-    if gate.status in ("refused", "not-fitted"):
-        raise UsageError(f"the gate cannot be applied: {gate.reason}")
+    check_usable(gate)
     for what, own, other in (
         ("candidate", gate.candidate_hash, candidate_hash),
         ("protocol", gate.protocol_hash, protocol_hash),

@@ -8,11 +8,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Final, Literal
 
+from pydantic import Field
+
 from decibench.cases.schema import Model, Split
 from decibench.reports.paired import PairedDifference, holm, paired_difference
 from decibench.reports.report import Report
 from decibench.reports.table import Decisions, decisions_of
-from pydantic import Field
 
 COMPARISON: Final = "comparison.json"
 

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal
 
+from pydantic import Field, ValidationError
+
 from decibench.cases.distribution import InvalidAnswer, check_distribution
 from decibench.cases.errors import Problem, SuiteError, problems_of
 from decibench.cases.jsonio import read_json, sha256_of
@@ -14,7 +16,6 @@ from decibench.reports.journal import SuiteRef, read_journal
 from decibench.reports.protocol import DEFAULT_PROTOCOL, Protocol
 from decibench.reports.record import Decision, Failure, Record, TokenUsage
 from decibench.reports.report import gate_point, read_report
-from pydantic import Field, ValidationError
 
 UNKNOWN: Final = "unknown"
 

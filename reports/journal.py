@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Annotated, Any, Final, Literal
+from typing import IO, Annotated, Any, Final, Literal, TypeVar
+
+from pydantic import Field, ValidationError
 
 from decibench.cases.errors import Problem, SuiteError, problems_of
 from decibench.cases.jsonio import canonical_json, read_json
 from decibench.cases.schema import Model
 from decibench.reports.protocol import Protocol
 from decibench.reports.record import Record
-from pydantic import Field, ValidationError
 
 JOURNAL: Final = "journal.jsonl"
+_Key = TypeVar("_Key", bound=Hashable)
 
 
 class SuiteRef(Model):
@@ -61,11 +64,22 @@ class Journal:
     def current(self) -> list[Record]:
         """The records that count: of the last identity, the last attempt of each item, by first arrival."""
         wanted = self.load.candidate_hash if self.load else None
-        latest: dict[tuple[str, int], Record] = {}
-        for record in self.records:
-            if record.candidate_hash in (wanted, None):
-                latest[record.case, record.trial] = record
-        return list(latest.values())
+        known = [record for record in self.records if record.candidate_hash in (wanted, None)]
+        return list(_last_attempts(known, lambda record: (record.case, record.trial)).values())
+
+    def finished(self) -> dict[tuple[str, str, int, str | None], Record]:
+        """The last attempt of each item, by case, request, trial and candidate hash."""
+        return _last_attempts(self.records, lambda record: record.key)
+
+
+def _last_attempts(records: Iterable[Record], key: Callable[[Record], _Key]) -> dict[_Key, Record]:
+    found: dict[_Key, Record] = {}
+    for record in records:
+        known = found.get(key(record))
+        # The failure of a process that died is a first attempt: it never takes the place of an earlier answer.
+        if known is None or record.attempt > known.attempt:
+            found[key(record)] = record
+    return found
 
 
 class JournalWriter:
@@ -77,9 +91,9 @@ class JournalWriter:
         if self._file.tell() == 0:
             self._write("run", header.model_dump())
 
-    def record(self, record: dict[str, Any]) -> None:
-        """Append one record."""
-        self._write("record", record)
+    def record(self, record: str) -> None:
+        """Append one record, given as the JSON object that pydantic writes."""
+        self._append(f'{{"kind":"record",{record[1:]}')
 
     def load(self, load: dict[str, Any]) -> None:
         """Append what building the candidate took."""
@@ -90,7 +104,10 @@ class JournalWriter:
         self._file.close()
 
     def _write(self, kind: str, content: dict[str, Any]) -> None:
-        self._file.write(canonical_json({"kind": kind, **content}) + "\n")
+        self._append(canonical_json({"kind": kind, **content}))
+
+    def _append(self, line: str) -> None:
+        self._file.write(line + "\n")
         self._file.flush()
 
 
@@ -105,6 +122,8 @@ def read_journal(path: Path) -> Journal:
     for number, line in enumerate(lines, start=1):
         try:
             content = read_json(line)
+            if not isinstance(content, dict):
+                raise ValueError("it is not an object")
             kind = content.pop("kind", None)
             if kind == "run" and journal is None:
                 journal = Journal(Header.model_validate(content))
@@ -116,12 +135,17 @@ def read_journal(path: Path) -> Journal:
                 raise ValueError(f"unexpected kind {kind!r}; a journal is one run line, then load and record lines")
         except ValidationError as error:
             raise SuiteError(problems_of(error, str(path), number)) from error
-        except (ValueError, AttributeError) as error:
+        except ValueError as error:
             message = f"is not a journal line ({error}); restore the file or start a new run"
             raise SuiteError([Problem(str(path), message, number)]) from error
     if journal is None:
         raise SuiteError([Problem(str(path), "holds no complete line; start a new run")])
     return journal
+
+
+def is_started(path: Path) -> bool:
+    """True where a journal has its first line; a run that was killed at once may leave a file without one."""
+    return path.exists() and b"\n" in path.read_bytes()
 
 
 def drop_torn_line(path: Path) -> None:

@@ -59,5 +59,8 @@ def add_look(path: Path, look: Look) -> None:
     if (look.run, look.candidate_hash) in known:
         return
     path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("a", encoding="utf-8") as file:
-        file.write(canonical_json(look.model_dump()) + "\n")
+    with path.open("a+b") as file:
+        file.seek(0)
+        text = file.read()
+        gap = "\n" if text and not text.endswith(b"\n") else ""  # An editor may have left the last line open.
+        file.write(f"{gap}{canonical_json(look.model_dump())}\n".encode())

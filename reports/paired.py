@@ -6,8 +6,9 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
-from decibench.cases.schema import Model
 from pydantic import Field
+
+from decibench.cases.schema import Model
 
 if TYPE_CHECKING:
     import numpy as np

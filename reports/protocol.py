@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated, Final
 
+from pydantic import Field
+
 from decibench.cases.distribution import Tolerances
 from decibench.cases.jsonio import sha256_of
 from decibench.cases.schema import Model
-from pydantic import Field
 
 
 class Protocol(Model):

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator
 from typing import Annotated, Any, Final, Literal
 
-from decibench.cases.schema import Case, Model, Role, Split
 from pydantic import Field
+
+from decibench.cases.schema import Case, Model, Role, Split
 
 _EXACT: Final = frozenset({str, bool, int, float, type(None)})
 
@@ -107,21 +108,34 @@ def failed_decisions(case: Case, failure: Failure) -> list[Decision]:
     return [Decision(**fields, failure=failure) for fields in open_decisions(case)]
 
 
-def check_exact(value: object, path: str = "record") -> None:
-    """Raise TypeError where ``value`` holds anything but exact JSON types.
+def check_exact(value: object, name: str = "record") -> None:
+    """Raise TypeError naming the place where ``value`` holds anything but exact JSON types.
 
     A numpy scalar or a str subclass passes in one process and kills the channel between two.
     """
+    if not _is_exact(value):
+        raise TypeError(next(_inexact(value, name)))
+
+
+def _is_exact(value: object) -> bool:
     kind = type(value)
     if kind is dict:
-        assert isinstance(value, Mapping)
+        assert isinstance(value, dict)
+        return all(type(key) is str for key in value) and all(map(_is_exact, value.values()))
+    if kind is list:
+        assert isinstance(value, list)
+        return all(map(_is_exact, value))
+    return kind in _EXACT
+
+
+def _inexact(value: object, path: str) -> Iterator[str]:
+    if type(value) is dict:
         for key, item in value.items():
             if type(key) is not str:
-                raise TypeError(f"{path} has a key of type {type(key).__name__}")
-            check_exact(item, f"{path}.{key}")
-    elif kind is list:
-        assert isinstance(value, list)
+                yield f"{path} has a key of type {type(key).__name__}"
+            yield from _inexact(item, f"{path}.{key}")
+    elif type(value) is list:
         for index, item in enumerate(value):
-            check_exact(item, f"{path}[{index}]")
-    elif kind not in _EXACT:
-        raise TypeError(f"{path} is {kind.__name__}, not an exact JSON type")
+            yield from _inexact(item, f"{path}[{index}]")
+    elif type(value) not in _EXACT:
+        yield f"{path} is {type(value).__name__}, not an exact JSON type"

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import math
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
+
+from pydantic import Field, ValidationError
 
 from decibench.cases.errors import Problem, SuiteError, problems_of
 from decibench.cases.jsonio import read_json, sha256_of
@@ -16,7 +17,6 @@ from decibench.reports.protocol import Protocol
 from decibench.reports.record import Record
 from decibench.reports.summary import GatePoint, SplitMetrics, summarise
 from decibench.reports.table import decisions_of
-from pydantic import Field, ValidationError
 
 REPORT: Final = "report.json"
 
@@ -57,10 +57,13 @@ class GateCheck(Model):
 
 
 class HoldoutLooks(Model):
-    """How often the ledger of this place saw this suite's holdout scored, this run included where it did."""
+    """How often the ledger of this place saw this suite's holdout scored, this run included where it did.
 
-    this_candidate: int
-    all_candidates: int
+    Null where the ledger could not be read.
+    """
+
+    this_candidate: int | None
+    all_candidates: int | None
 
 
 class Report(Model):
@@ -115,7 +118,7 @@ def compute_metrics(records: list[Record], protocol: Protocol, gates: dict[str, 
 def write_report(report: Report, path: Path) -> None:
     """Write the sealed report as indented JSON, replacing the file in one step."""
     temporary = path.with_suffix(".tmp")
-    temporary.write_text(json.dumps(report.model_dump(mode="json"), indent=1, ensure_ascii=False) + "\n", "utf-8")
+    temporary.write_text(report.model_dump_json(indent=1) + "\n", "utf-8")
     temporary.replace(path)
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
+from pydantic import Field
+
 from decibench.cases.schema import SPLITS, Model, Split
 from decibench.reports import metrics
 from decibench.reports.table import Decisions
-from pydantic import Field
 
 if TYPE_CHECKING:
     from decibench.reports.metrics import Bools

@@ -98,7 +98,9 @@ def notes(report: Report) -> Iterator[str]:
         held = "held" if report.gate_check.passed else "FAILED"
         yield f"Required gate {held}: {report.gate_check.reason}."
     looks = report.holdout_looks
-    if "holdout" in report.metrics:
+    if "holdout" in report.metrics and looks.all_candidates is None:
+        yield "Looks at this holdout: unknown, because their ledger cannot be read."
+    elif "holdout" in report.metrics:
         yield (
             f"Looks at this holdout recorded here: {looks.this_candidate} by this candidate, "
             f"{looks.all_candidates} in all."
@@ -246,10 +248,14 @@ def _worst(report: Report) -> Iterator[Table]:
         if d.probabilities is not None and d.choice != d.expected and record.role == "core"
     ]
     wrong.sort(key=lambda entry: (-entry[0], entry[1].case, entry[1].trial, entry[2].question))
-    rows = [_miss(*entry) for entry in wrong[:WORST]]
+    # One row per scenario and question: its variants and trials would fill the table with the same mistake.
+    first: dict[tuple[str, str], list[str]] = {}
+    for top, record, decision in wrong:
+        first.setdefault((record.group, decision.question), _miss(top, record, decision))
+    rows = list(first.values())[:WORST]
     if rows:
         columns = ["case", "question", "expected", "chosen", "top"]
-        title = f"Most confident errors, by top_probability ({len(rows)} of {len(wrong)} core errors; * unsafe)"
+        title = f"Most confident errors by top_probability, one per scenario ({len(wrong)} core errors; * unsafe)"
         yield Table(title, columns, rows)
 
 
