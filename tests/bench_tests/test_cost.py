@@ -1,0 +1,80 @@
+"""Tokens and money: known only where every part is known."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.bench_tests.conftest import Bench, Own
+
+EVEN = "{key: even(question) for key, question in request.questions.items()}"
+TOKENS = ["--input-usd-per-million", "2.5"]
+HOURS = ["--compute-usd-per-hour", "3.6"]
+
+
+def test_known_tokens_have_a_price(bench: Bench, own: Own, suite: Path, mode: list[str]) -> None:
+    run = bench(suite, "--candidate", own(f"return Answer({EVEN}, usage=Usage(100, 3))"), *TOKENS, *mode)
+    assert run.code == 0
+    cost = run.report("own")["cost"]
+    assert (cost["input_tokens"], cost["output_tokens"]) == (2400, 72)
+    assert cost["input_usd"] == pytest.approx(0.006)
+    assert cost["compute_usd"] is None
+    assert cost["total_usd"] == cost["input_usd"]
+    assert "Cost of the measured requests: 0.006000 USD." in run.output
+
+
+def test_time_of_requests_has_a_price_and_both_add_up(bench: Bench, own: Own, suite: Path) -> None:
+    run = bench(suite, "--candidate", own(f"return Answer({EVEN}, usage=Usage(100))"), *TOKENS, *HOURS)
+    cost = run.report("own")["cost"]
+    seconds = sum(record["latency_s"] for record in run.records("own"))
+    assert cost["compute_usd"] == pytest.approx(seconds / 1000)
+    assert cost["total_usd"] == pytest.approx(0.006 + seconds / 1000)
+    assert cost["output_tokens"] is None
+
+
+@pytest.mark.parametrize(
+    "usage",
+    [
+        pytest.param("Usage()", id="never"),
+        pytest.param("Usage(-1)", id="negative"),
+        pytest.param("Usage(True)", id="boolean"),
+        pytest.param("None", id="no-usage"),
+    ],
+)
+def test_an_unknown_number_of_tokens_makes_the_cost_unknown_not_zero(
+    bench: Bench, own: Own, suite: Path, usage: str
+) -> None:
+    path = own(f"return Answer({EVEN}, usage={usage})")
+    run = bench(suite, "--candidate", path, *TOKENS, *HOURS)
+    assert run.code == 0
+    cost = run.report("own")["cost"]
+    assert (cost["input_tokens"], cost["input_usd"], cost["total_usd"]) == (None, None, None)
+    assert cost["compute_usd"] > 0
+    assert "Cost of the measured requests: unknown" in run.output
+
+
+def test_one_failed_request_makes_the_sum_of_tokens_unknown(bench: Bench, own: Own, suite: Path) -> None:
+    path = own(f"""
+        if not os.path.exists("failed-once"):
+            open("failed-once", "w").close()
+            raise CandidateError("deadline", "no answer in time")
+        return Answer({EVEN}, usage=Usage(100))
+    """)
+    run = bench(suite, "--candidate", path, *TOKENS)
+    assert run.code == 1
+    assert [record["usage"]["input_tokens"] for record in run.records("own")] == [None, *[100] * 23]
+    assert run.report("own")["cost"]["total_usd"] is None
+
+
+def test_without_prices_there_is_no_cost(bench: Bench, suite: Path) -> None:
+    run = bench(suite)
+    assert run.report()["cost"]["total_usd"] is None
+    assert "Cost" not in run.output
+
+
+def test_a_price_of_nothing_costs_nothing(bench: Bench, own: Own, suite: Path) -> None:
+    path = own(f"return Answer({EVEN}, usage=Usage(100))")
+    assert bench(suite, "--candidate", path, "--input-usd-per-million", "0").report("own")["cost"]["total_usd"] == 0
