@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.metadata
 import os
 import platform
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -16,11 +16,12 @@ from decibench.bench_tests.plan import Plan, journal_path
 from decibench.bench_tests.recorder import Recorder
 from decibench.cases.door import Exit, UsageError
 from decibench.cases.errors import SuiteError
+from decibench.cases.schema import Split
 from decibench.gates.check import check_holdout
 from decibench.gates.empirical import calibration_of, fit_empirical, not_fitted
 from decibench.gates.gate import GATE, Gate, check_applies, write_gate
 from decibench.reports.comparison import Comparison, compare, write_comparison
-from decibench.reports.journal import Journal, SuiteRef, is_started, read_journal
+from decibench.reports.journal import Journal, is_started, read_journal
 from decibench.reports.latency import LoadTime, Prices, cost_of, latency_of
 from decibench.reports.ledger import LEDGER, Look, add_look, count_looks, read_ledger
 from decibench.reports.markdown import SUMMARY, summary_markdown
@@ -35,6 +36,7 @@ from decibench.reports.report import (
     sealed,
     write_report,
 )
+from decibench.reports.summary import SplitMetrics
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,14 +106,6 @@ def _report(
     gate = _gate(plan, candidate.hash, records, extent, errors)
     gates = {"empirical": gate.model_dump(mode="json")}
     metrics = compute_metrics(records, plan.protocol, gates)
-    check = GateCheck(passed=None, reason="no gate was required")
-    if plan.gate is not None and gate.status != "not-fitted":
-        check = check_holdout(gate, metrics["holdout"].overall)
-    ledger = plan.options.home / "runs" / LEDGER
-    looking = "holdout" in metrics
-    looks = HoldoutLooks(this_candidate=None, all_candidates=None)
-    with _noting(errors, recorder.run_dir):
-        looks = count_looks(read_ledger(ledger), plan.suite_ref, candidate.hash, journal.header.run, looking)
     report = sealed(
         Report(
             run=journal.header.run,
@@ -125,10 +119,10 @@ def _report(
             partial=extent.partial,
             incomplete_reasons=extent.reasons,
             scope=extent.scope,
-            holdout_looks=looks,
+            holdout_looks=_looks(plan, recorder, candidate, journal.header.run, "holdout" in metrics, errors),
             metrics=metrics,
             gates=gates,
-            gate_check=check,
+            gate_check=_check(plan, gate, metrics),
             latency=latency_of(records, _load_times(journal)),
             cost=cost_of(records, _prices(plan)),
             records=records,
@@ -136,10 +130,28 @@ def _report(
     )
     with _noting(errors, recorder.run_dir):
         _write(report, gate, recorder.run_dir / name)
-    if looking:
-        with _noting(errors, recorder.run_dir):
-            _look(report, plan.suite_ref, ledger)
+    with _noting(errors, recorder.run_dir):
+        _look(report, _ledger(plan))
     return report
+
+
+def _ledger(plan: Plan) -> Path:
+    return plan.options.home / "runs" / LEDGER
+
+
+def _looks(
+    plan: Plan, recorder: Recorder, candidate: CandidateRef, run: str, looking: bool, errors: list[str]
+) -> HoldoutLooks:
+    looks = HoldoutLooks(this_candidate=None, all_candidates=None)
+    with _noting(errors, recorder.run_dir):
+        looks = count_looks(read_ledger(_ledger(plan)), plan.suite_ref, candidate.hash, run, looking)
+    return looks
+
+
+def _check(plan: Plan, gate: Gate, metrics: Mapping[Split, SplitMetrics]) -> GateCheck:
+    if plan.gate is None or gate.status == "not-fitted":
+        return GateCheck(passed=None, reason="no gate was required, or it could not be applied")
+    return check_holdout(gate, metrics["holdout"].overall)
 
 
 def _gate(
@@ -176,8 +188,8 @@ def _write(report: Report, gate: Gate, folder: Path) -> None:
     (folder / SUMMARY).write_text(summary_markdown(report), "utf-8")
 
 
-def _look(report: Report, suite: SuiteRef, ledger: Path) -> None:
-    if report.candidate.hash is None:
+def _look(report: Report, ledger: Path) -> None:
+    if report.candidate.hash is None or "holdout" not in report.metrics:
         return
     add_look(
         ledger,
@@ -186,9 +198,9 @@ def _look(report: Report, suite: SuiteRef, ledger: Path) -> None:
             run=report.run,
             candidate=report.candidate.name,
             candidate_hash=report.candidate.hash,
-            suite=suite.name,
-            suite_version=suite.version,
-            suite_hash=suite.hash,
+            suite=report.suite.name,
+            suite_version=report.suite.version,
+            suite_hash=report.suite.hash,
             decisions=sum(len(r.decisions) for r in report.records if r.split == "holdout"),
             partial=report.partial,
             report_hash=report.seal,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Generator, Iterator
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 import pytest
 
@@ -22,7 +22,6 @@ from decibench.cases.errors import SuiteError
 from decibench.reports.record import check_exact
 
 PLAN: Final = pytest.StashKey[Plan]()
-Status: TypeAlias = tuple[str, str, str | tuple[str, dict[str, bool]]]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -54,7 +53,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 @pytest.hookimpl(trylast=True)
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Keep the garbage collector from walking over suite and items, which live to the end, again and again."""
-    if session.config.stash[PLAN].items and session.items:
+    if session.items and "decision" in getattr(session.items[-1], "fixturenames", ()):
         gc.freeze()
 
 

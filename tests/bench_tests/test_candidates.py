@@ -112,8 +112,8 @@ def test_a_warm_up_that_fails_does_not_end_the_run(
     assert (load["first_probe_s"], load["warm_ups_s"]) == (None, [])
 
 
-def test_a_file_is_named_by_its_stem_in_ids_and_folders(bench: Bench, own: Own, suite: Path, mode: list[str]) -> None:
-    run = bench(suite, "--candidate", own(RIGHT_AWAY, name="My Model_v2.py"), "-k", "way-000", "-v", *mode)
+def test_a_file_is_named_by_its_stem_in_ids_and_folders(bench: Bench, own: Own, suite: Path) -> None:
+    run = bench(suite, "--candidate", own(RIGHT_AWAY, name="My Model_v2.py"), "-k", "way-000", "-v")
     assert run.code == 0
     assert "test_decision[my-model-v2-demo-way-000-original]" in run.output
     assert run.report("my-model-v2")["candidate"]["name"] == "my-model-v2"
@@ -139,7 +139,7 @@ def test_a_label_is_no_part_of_what_is_measured(bench: Bench, own: Own, suite: P
 
 
 def test_a_candidates_file_names_several_configurations_of_one_adapter(
-    bench: Bench, own: Own, suite: Path, pytester: pytest.Pytester, mode: list[str]
+    bench: Bench, own: Own, suite: Path, pytester: pytest.Pytester
 ) -> None:
     (pytester.path / "models").mkdir()
     own(RIGHT_AWAY, name="models/own.py", create='Own.identity = Identity(model="m", device=device)\nreturn Own()')
@@ -157,7 +157,7 @@ def test_a_candidates_file_names_several_configurations_of_one_adapter(
         """,
         "utf-8",
     )
-    run = bench(suite, "--candidate", "on-cpu", "--candidate", "words", "-k", "way-000", *mode)
+    run = bench(suite, "--candidate", "on-cpu", "--candidate", "words", "-k", "way-000")
     assert run.code == 0
     assert {path.name for path in run.folder.iterdir() if path.is_dir()} == {"on-cpu", "words"}
     assert run.report("words")["candidate"]["identity"]["model"] == "lexical-overlap-v1"

@@ -122,6 +122,15 @@ def test_a_candidate_that_lost_every_item_is_incomplete_too(
     assert not (run.folder / "own" / "report.json").exists()
 
 
+def test_a_resumed_journal_that_still_has_no_line_is_incomplete(bench: Bench, own: Own, named: Path) -> None:
+    journal = Path("killed/own/journal.jsonl")
+    journal.parent.mkdir(parents=True)
+    journal.write_text('{"kind":"run","schema":"decib')
+    run = bench(named, "--candidate", own(LEAVES), "-k", "way-4", "--resume", "killed")
+    assert run.code == 11
+    assert "INTERNALERROR" not in run.output
+
+
 @pytest.mark.parametrize("stop", [["-x"], ["--maxfail", "2"]], ids=["x", "maxfail"])
 def test_a_stop_at_failures_is_partial_and_exits_by_its_items(
     bench: Bench, own: Own, named: Path, mode: list[str], stop: list[str]

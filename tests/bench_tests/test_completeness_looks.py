@@ -130,7 +130,7 @@ def test_a_damaged_ledger_is_named_and_nothing_measured_is_lost(
     assert ledger.read_text() == whole + whole[:40] + "\n"
 
     ledger.write_text(whole)
-    again = bench(suite, "--candidate", "uniform", "--candidate", "first-option", "--resume", run.folder, *mode)
+    again = bench(suite, "--candidate", "uniform", "--candidate", "first-option", "--resume", run.folder)
     assert again.code == 0
     assert counts(again) == (2, 2)
     assert [look["candidate"] for look in looks(ledger)] == ["uniform", "uniform", "first-option"]

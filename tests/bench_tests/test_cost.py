@@ -15,8 +15,8 @@ TOKENS = ["--input-usd-per-million", "2.5"]
 HOURS = ["--compute-usd-per-hour", "3.6"]
 
 
-def test_known_tokens_have_a_price(bench: Bench, own: Own, suite: Path, mode: list[str]) -> None:
-    run = bench(suite, "--candidate", own(f"return Answer({EVEN}, usage=Usage(100, 3))"), *TOKENS, *mode)
+def test_known_tokens_have_a_price(bench: Bench, own: Own, suite: Path) -> None:
+    run = bench(suite, "--candidate", own(f"return Answer({EVEN}, usage=Usage(100, 3))"), *TOKENS)
     assert run.code == 0
     cost = run.report("own")["cost"]
     assert (cost["input_tokens"], cost["output_tokens"]) == (2400, 72)

@@ -98,6 +98,18 @@ def test_a_journal_that_cannot_be_made_stops_the_run_with_one_sentence(
     assert len(Path("written.txt").read_text().split()) < 24
 
 
+def test_a_default_place_that_cannot_be_made_stops_the_run_with_one_sentence(
+    bench_argv: Argv, suite: Path, pytester: pytest.Pytester
+) -> None:
+    (pytester.path / "runs").write_text("in the way")
+    argv = bench_argv(suite, "--candidate", "uniform")
+    ended = subprocess.run(argv, cwd=pytester.path, capture_output=True, text=True)
+    output = ended.stdout + ended.stderr
+    assert ended.returncode == 2, output
+    assert "INTERNALERROR" not in output
+    assert "journal.jsonl: cannot be written (Not a directory)" in output
+
+
 def test_a_disk_that_fills_up_stops_the_run_and_what_is_written_is_resumed(
     bench: Bench, bench_argv: Argv, own: Own, suite: Path
 ) -> None:

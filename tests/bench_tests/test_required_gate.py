@@ -38,10 +38,10 @@ LIMITS = ["--max-error", "0.1", "--min-accepted", "4"]
 
 
 def test_a_gate_is_fitted_on_calibration_and_applied_to_holdout(
-    bench: Bench, own: Own, make_obeyed: Callable[..., Path], mode: list[str]
+    bench: Bench, own: Own, make_obeyed: Callable[..., Path]
 ) -> None:
     suite = make_obeyed(CALIBRATION, [("left", 0.99), ("right", 0.8), ("right", 0.6), ("left", 0.9)])
-    run = bench(suite, "--candidate", own(OBEYS), *LIMITS, *mode)
+    run = bench(suite, "--candidate", own(OBEYS), *LIMITS)
     assert run.code == 0
     gate = run.json("own", "gate.json")
     # From .8 on nothing is wrong: six accepted. At .5 two of twelve are, at .6 and .7 two of eight.

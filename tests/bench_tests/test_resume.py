@@ -56,7 +56,7 @@ def test_resuming_a_complete_run_asks_nothing_and_changes_nothing(
     bench: Bench, own: Own, named: Path, mode: list[str]
 ) -> None:
     candidate = own(DECIDE)
-    first = bench(named, "--candidate", candidate, *mode)
+    first = bench(named, "--candidate", candidate)
     before = lasting(first.report("own"))
     assert sorted(asked()) == CASES
     again = bench(named, "--candidate", candidate, "--resume", first.folder, *mode)
@@ -83,7 +83,7 @@ def test_a_torn_last_line_is_cut_and_its_case_asked_again(bench: Bench, own: Own
 
 def test_a_run_that_was_cut_short_is_completed(bench: Bench, own: Own, named: Path, mode: list[str]) -> None:
     candidate = own(DECIDE)
-    part = bench(named, "--candidate", candidate, "-k", "way-2 or way-5", *mode)
+    part = bench(named, "--candidate", candidate, "-k", "way-2 or way-5")
     assert part.report("own")["partial"] is True
     assert sorted(asked()) == [CASES[2], CASES[5]]
     rest = bench(named, "--candidate", candidate, "--resume", part.folder, *mode)
@@ -116,15 +116,15 @@ def test_another_candidate_only_adds_its_items(bench: Bench, own: Own, named: Pa
 
 
 def test_a_changed_candidate_file_is_asked_everything_and_the_old_records_are_set_aside(
-    bench: Bench, own: Own, named: Path, mode: list[str]
+    bench: Bench, own: Own, named: Path
 ) -> None:
     candidate = own(DECIDE)
     original = candidate.read_text()
-    first = bench(named, "--candidate", candidate, *mode)
+    first = bench(named, "--candidate", candidate)
     before = first.report("own")
     asked()
     candidate.write_text(original.replace("0.75", "0.25").replace('"right": 0.25', '"right": 0.75'))
-    changed = bench(named, "--candidate", candidate, "--resume", first.folder, *mode)
+    changed = bench(named, "--candidate", candidate, "--resume", first.folder)
     assert sorted(asked()) == CASES
     report = changed.report("own")
     assert report["scope"]["set_aside"] == 9
@@ -136,7 +136,7 @@ def test_a_changed_candidate_file_is_asked_everything_and_the_old_records_are_se
     assert len(changed.records("own")) == 18
 
     candidate.write_text(original)
-    back = bench(named, "--candidate", candidate, "--resume", first.folder, *mode)
+    back = bench(named, "--candidate", candidate, "--resume", first.folder)
     assert asked() == []
     assert back.report("own")["records"] == before["records"]
 

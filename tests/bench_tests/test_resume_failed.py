@@ -63,7 +63,7 @@ def test_a_failed_record_is_kept_and_not_asked_again(
     bench: Bench, candidate: Path, named: Path, mode: list[str]
 ) -> None:
     broken(CASES[4])
-    first = bench(named, "--candidate", candidate, *mode)
+    first = bench(named, "--candidate", candidate)
     metrics = first.report("own")["metrics"]
     assert first.code == 1
     asked()
@@ -82,7 +82,7 @@ def test_retry_failed_asks_only_failed_records_again_and_says_so(
     bench: Bench, candidate: Path, named: Path, mode: list[str]
 ) -> None:
     broken(CASES[4], CASES[7])
-    first = bench(named, "--candidate", candidate, *mode)
+    first = bench(named, "--candidate", candidate)
     asked()
     broken()
     again = bench(named, "--candidate", candidate, "--resume", first.folder, "--retry-failed", *mode)
@@ -145,7 +145,7 @@ def test_a_fatal_record_does_not_stop_the_run_that_resumes_it(
     bench: Bench, candidate: Path, named: Path, mode: list[str]
 ) -> None:
     broken("fatal", CASES[2])
-    first = bench(named, "--candidate", candidate, *mode)
+    first = bench(named, "--candidate", candidate)
     assert first.code == 2
     done = {record["case"] for record in first.records("own")}
     asked()
@@ -156,7 +156,7 @@ def test_a_fatal_record_does_not_stop_the_run_that_resumes_it(
     assert failures(again) == {CASES[2]: ("timeout", 1)}
     assert again.report("own")["complete"] is True
     assert "STOPPED" not in again.output
-    last = bench(named, "--candidate", candidate, "--resume", first.folder, "--retry-failed", *mode)
+    last = bench(named, "--candidate", candidate, "--resume", first.folder, "--retry-failed")
     assert last.code == 0
     assert failures(last) == {}
 

@@ -90,10 +90,9 @@ def test_serial_two_workers_and_no_xdist_give_equal_reports(bench: Bench, own: O
         assert _timeless(runs[name].json("comparison.json")) == _timeless(runs["serial"].json("comparison.json"))
 
 
-def test_without_candidate_the_baseline_runs_into_a_folder_of_its_name(
-    pytester: pytest.Pytester, suite: Path, bench_argv: Callable[..., list[str]]
-) -> None:
-    result = pytester.runpytest_inprocess(*bench_argv(suite)[3:])
+def test_without_candidate_the_baseline_runs_into_a_folder_of_its_name(pytester: pytest.Pytester, suite: Path) -> None:
+    plugin = ["-p", "decibench.bench_tests.plugin", "--pyargs", "decibench.bench_tests"]
+    result = pytester.runpytest_inprocess(*plugin, "--suite", suite)
     assert result.ret == 0
     (folder,) = (path for path in (pytester.path / "runs").iterdir() if path.is_dir())
     assert folder.name.endswith("-baseline")
