@@ -145,7 +145,7 @@ def _looks(
     looks = HoldoutLooks(this_candidate=None, all_candidates=None)
     with _noting(errors, recorder.run_dir):
         looks = count_looks(read_ledger(_ledger(plan)), plan.suite_ref, candidate.hash, run, looking)
-    return looks
+    return looks  # noqa: RET504 - not the last assignment where reading the ledger failed
 
 
 def _check(plan: Plan, gate: Gate, metrics: Mapping[Split, SplitMetrics]) -> GateCheck:

@@ -133,6 +133,7 @@ class Pool:
             variant=case.variant,
             role=self.plan.suite.role(case),
             split=case.split,
+            tags=case.tags,
             trial=item.trial,
             attempt=attempt,
             request_hash=digest,

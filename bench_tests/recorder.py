@@ -105,6 +105,7 @@ class Recorder:
             variant=case.variant,
             role=self.plan.suite.role(case),
             split=case.split,
+            tags=case.tags,
             trial=item.trial,
             request_hash=request_hash(case),
             candidate_hash=min(self.hashes[item.candidate], default=None),

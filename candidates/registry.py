@@ -50,6 +50,10 @@ REGISTRY: Final[dict[str, Entry]] = {
         "decibench.candidates.references:create_majority",
         "The commonest answer per set of options in the development split.",
     ),
+    "fitted": Entry(
+        "decibench.candidates.fitted:create",
+        "TF-IDF and logistic regression over (state, option) pairs, fitted on the development split.",
+    ),
     "sparrow": Entry(
         "decibench.candidates.sparrow:create",
         "A 2.2 MB distilled model: pooled static word embeddings and an MLP, blind to word order.",

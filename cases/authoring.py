@@ -11,8 +11,9 @@ from typing import Annotated, Any, Final, Literal, TypeVar
 from pydantic import BaseModel, Field, StringConstraints, ValidationError
 
 from decibench.cases.errors import Problem, SuiteError, problems_of
-from decibench.cases.rules import FACTS, Facts
+from decibench.cases.rules import FACTS, Facts, Tool
 from decibench.cases.schema import Model, Name, Question, Split, Text
+from decibench.cases.states import Position, quotes, without, words_of
 
 AUTHORING: Final = Path(__file__).resolve().parent / "authoring"
 WORDS: Final = range(25, 121)
@@ -22,9 +23,11 @@ M = TypeVar("M", bound=BaseModel)
 
 
 class Texts(Model):
-    """Passages that variants add: unrelated context, and injected instructions with a ``{demand}``."""
+    """Passages that variants add: unrelated context, filler of long ones, injected instructions with a ``{demand}``."""
 
     irrelevant: Annotated[list[Text], Field(min_length=1)]
+    filler: list[Text] = []
+    injection_positions: Annotated[list[Position], Field(min_length=1)] = ["after"]
     injections: Annotated[list[Annotated[str, StringConstraints(pattern=r"\{demand\}")]], Field(min_length=1)]
 
 
@@ -37,26 +40,36 @@ class SuiteSource(Model):
     seed: Text
     families: Annotated[list[Name], Field(min_length=1)]
     splits: dict[Split, Annotated[int, Field(ge=1)]]
+    variants: Annotated[list[Name], Field(min_length=1)]
     texts: Texts
 
 
 class ScenarioSource(Model):
-    """One situation in two wordings, with the facts its references follow from."""
+    """One situation in two wordings, with the facts its references follow from.
+
+    ``decisive`` is a passage of the state, or a dotted key of a JSON state, without which the question is open.
+    """
 
     slug: Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+$")]
     number: Annotated[int, Field(ge=1, le=999)]
-    state: Text
-    paraphrase: Text
+    difficulty: Literal["plain", "hard"] | None = None
+    state: Text | dict[str, Any]
+    paraphrase: Text | dict[str, Any]
+    decisive: Text | None = None
     facts: dict[str, Any]
 
 
 class QuestionSource(Model):
-    """A question with its id; the remaining fields are those of the question itself."""
+    """A question with its id; ``affirmative`` names the option that a yes would mean.
+
+    The remaining fields are those of the question itself; a question about ``tools`` gets its criteria from them.
+    """
 
     id: Text
     type: Literal["choice", "noul", "score"]
     instructions: Text
-    criteria: Any
+    criteria: Any = None
+    affirmative: Text | None = None
 
 
 class FamilySource(Model):
@@ -64,6 +77,7 @@ class FamilySource(Model):
 
     family: Name
     questions: Annotated[list[QuestionSource], Field(min_length=1)]
+    tools: list[Tool] = []
     scenarios: Annotated[list[ScenarioSource], Field(min_length=1)]
 
 
@@ -73,6 +87,8 @@ class Family:
 
     name: str
     questions: dict[str, Question]
+    affirmative: dict[str, str]
+    tools: tuple[Tool, ...]
     scenarios: tuple[tuple[ScenarioSource, Facts], ...]
 
 
@@ -112,7 +128,11 @@ def _check_family(source: FamilySource, name: str, problems: list[Problem]) -> F
     scenarios: list[tuple[ScenarioSource, Facts]] = []
     questions: dict[str, Question] = {}
     try:
-        bare = {q.id: q.model_dump(exclude={"id"}) for q in source.questions}
+        every = {tool.name: tool.description for tool in source.tools}
+        bare = {
+            q.id: q.model_dump(exclude={"id", "affirmative"}) | ({"criteria": every} if every else {})
+            for q in source.questions
+        }
         questions = _Questions.model_validate({"questions": bare}).questions
     except ValidationError as error:
         found += problems_of(error, file)
@@ -127,15 +147,20 @@ def _check_family(source: FamilySource, name: str, problems: list[Problem]) -> F
             prefix = f"scenarios[{scenario.slug}].facts."
             try:
                 facts = rule.model_validate(scenario.facts)
+                facts.references(source.tools)
             except ValidationError as error:
                 found += problems_of(error, file, prefix=prefix)
                 continue
+            except ValueError as error:
+                found.append(Problem(file, str(error), None, prefix.rstrip(".")))
+                continue
             scenarios.append((scenario, facts))
             for fact in facts.quoted():
-                if not (fact in scenario.state and fact in scenario.paraphrase):
+                if not (quotes(scenario.state, fact) and quotes(scenario.paraphrase, fact)):
                     found.append(Problem(file, f"{fact!r} does not stand in both wordings", None, prefix.rstrip(".")))
     problems += found
-    return Family(source.family, questions, tuple(scenarios))
+    affirmative = {q.id: q.affirmative for q in source.questions if q.affirmative is not None}
+    return Family(source.family, questions, affirmative, tuple(source.tools), tuple(scenarios))
 
 
 def _check_scenarios(source: FamilySource, name: str, file: str) -> Iterator[Problem]:
@@ -150,8 +175,13 @@ def _check_scenarios(source: FamilySource, name: str, file: str) -> Iterator[Pro
             if value in seen:
                 yield Problem(file, f"{value} is taken by {seen[value]}; change one", None, f"{scenario.slug}.{field}")
             seen[value] = scenario.slug
+        if scenario.decisive is not None:
+            try:
+                without(scenario.state, scenario.decisive)
+            except KeyError:
+                yield Problem(file, "does not stand in the state word for word", None, f"{scenario.slug}.decisive")
         for field, wording in (("state", scenario.state), ("paraphrase", scenario.paraphrase)):
-            words = len(wording.split())
+            words = words_of(wording)
             if words not in WORDS:
                 yield Problem(
                     file,

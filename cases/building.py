@@ -7,15 +7,17 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Final, cast
+from typing import Any, Final, cast
 
-from decibench.cases.authoring import Family, SuiteSource, read_source
+from decibench.cases.authoring import Family, ScenarioSource, SuiteSource, read_source
 from decibench.cases.checks import count
 from decibench.cases.errors import Problem, SuiteError
 from decibench.cases.jsonio import canonical_json
 from decibench.cases.loading import MANIFEST
-from decibench.cases.schema import SPLITS, SUITE_SCHEMA, Case, Choice, Question, Role, Split
-from decibench.cases.seeded import balanced_orders, stratified_split
+from decibench.cases.rules import NO_TOOL, NO_TOOL_DESCRIPTION, CatalogFacts, Facts
+from decibench.cases.schema import SPLITS, SUITE_SCHEMA, Case, Choice, Question, Reference, Role, Split
+from decibench.cases.seeded import balanced_orders, seeded_order, stratified_split
+from decibench.cases.states import stripped
 from decibench.cases.variants import VARIANTS, Scenario
 
 CASES: Final = "cases.jsonl"
@@ -24,13 +26,20 @@ CASES: Final = "cases.jsonl"
 def build_suite(authoring: Path) -> dict[str, bytes]:
     """The files of the suite authored in ``authoring``, by name; SuiteError when the source is faulty."""
     source, families = read_source(authoring)
-    cases = [
-        variant.make(scenario, source.texts)
+    unknown = [name for name in source.variants if name not in VARIANTS]
+    if unknown:
+        raise SuiteError(
+            [Problem("suite.toml", f"{unknown[0]} is unknown; use {', '.join(VARIANTS)}", None, "variants")]
+        )
+    made = [
+        VARIANTS[name].make(scenario, source.texts)
         for family in families
         for scenario in _scenarios(source, family)
-        for variant in VARIANTS.values()
+        for name in VARIANTS
+        if name in source.variants
     ]
-    data = "".join(canonical_json(case.model_dump(exclude_none=True)) + "\n" for case in cases).encode()
+    cases = [case for case in made if case is not None]
+    data = "".join(canonical_json(_fields(case)) + "\n" for case in cases).encode()
     roles = {name: variant.role for name, variant in VARIANTS.items()}
     facts = {"name": source.name, "version": source.version, "license": source.license}
     return {CASES: data, MANIFEST: manifest_bytes(facts, {CASES: data}, cases, roles)}
@@ -61,12 +70,15 @@ def manifest_bytes(
     return (json.dumps(manifest, indent=2, ensure_ascii=False) + "\n").encode()
 
 
+def _fields(case: Case) -> dict[str, Any]:
+    return case.model_dump(exclude_none=True, exclude=None if case.tags else {"tags"})
+
+
 def _scenarios(source: SuiteSource, family: Family) -> list[Scenario]:
     seed = f"{source.seed}|{family.name}"
     groups = {f"{family.name}-{s.slug}-{s.number:03}": (s, facts) for s, facts in family.scenarios}
-    references = {group: facts.references() for group, (_, facts) in groups.items()}
-    # The first question stands for the family's class; questions about one state follow from the same facts.
-    classes = {group: next(iter(refs.values())).expected for group, refs in references.items()}
+    references = {group: facts.references(family.tools) for group, (_, facts) in groups.items()}
+    classes = {group: _stratum(*groups[group], references[group]) for group in groups}
     try:
         splits = stratified_split(classes, {str(split): size for split, size in source.splits.items()}, seed)
     except ValueError as error:
@@ -74,7 +86,9 @@ def _scenarios(source: SuiteSource, family: Family) -> list[Scenario]:
     questions: dict[str, dict[str, Question]] = {group: {} for group in groups}
     for key, question in family.questions.items():
         expected = {group: refs[key].expected for group, refs in references.items()}
-        orders = balanced_orders(question.options, expected, splits, f"{seed}|{key}")
+        options = {group: _offered(group, groups[group][1], family, question) for group in groups}
+        strata = {group: f"{splits[group]}{_size(groups[group][1])}" for group in groups}
+        orders = balanced_orders(options, expected, strata, f"{seed}|{key}")
         for group in groups:
             questions[group][key] = _ordered(question, orders[group])
     return [
@@ -82,16 +96,47 @@ def _scenarios(source: SuiteSource, family: Family) -> list[Scenario]:
             group=group,
             family=family.name,
             split=cast(Split, splits[group]),
-            state=scenario.state.strip(),
-            paraphrase=scenario.paraphrase.strip(),
+            state=stripped(scenario.state),
+            paraphrase=stripped(scenario.paraphrase),
             questions=questions[group],
             references=references[group],
+            decisive=scenario.decisive.strip() if scenario.decisive else None,
+            affirmative=family.affirmative,
+            tags=_tags(scenario, facts),
         )
-        for group, (scenario, _) in sorted(groups.items(), key=lambda item: item[1][0].number)
+        for group, (scenario, facts) in sorted(groups.items(), key=lambda item: item[1][0].number)
     ]
+
+
+def _stratum(scenario: ScenarioSource, facts: Facts, references: Mapping[str, Reference]) -> str:
+    # The first question stands for the family's class; questions about one state follow from the same facts.
+    label = facts.stratum() if isinstance(facts, CatalogFacts) else next(iter(references.values())).expected
+    return f"{label}|{scenario.difficulty}" if scenario.difficulty else label
+
+
+def _size(facts: Facts) -> str:
+    return f"|{facts.size}" if isinstance(facts, CatalogFacts) else ""
+
+
+def _tags(scenario: ScenarioSource, facts: Facts) -> dict[str, str]:
+    tags = {"difficulty": scenario.difficulty} if scenario.difficulty else {}
+    return tags | ({"options": str(facts.size)} if isinstance(facts, CatalogFacts) else {})
+
+
+def _offered(group: str, facts: Facts, family: Family, question: Question) -> Sequence[str]:
+    """The options of a question; of tools those that share the needed one's object or operation come first."""
+    if not isinstance(facts, CatalogFacts):
+        return question.options
+    needed = facts.needed(family.tools)
+    others = seeded_order((tool.name for tool in family.tools if tool != needed), group)
+    near = {t.name for t in family.tools if t.object == needed.object or t.operation == needed.operation}
+    others.sort(key=lambda name: name not in near)
+    named = [needed.name, *others] if facts.offered else others
+    return [*named[: facts.size - 1], NO_TOOL]
 
 
 def _ordered(question: Question, order: Sequence[str]) -> Question:
     if isinstance(question, Choice):
-        return question.model_copy(update={"criteria": {option: question.criteria[option] for option in order}})
+        texts = {**question.criteria, NO_TOOL: NO_TOOL_DESCRIPTION}
+        return question.model_copy(update={"criteria": {option: texts[option] for option in order}})
     return question

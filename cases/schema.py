@@ -139,7 +139,10 @@ class Reference(Model):
 
 
 class Case(Model):
-    """One request: a scenario (``group``) in one variant, with a reference for every question."""
+    """One request: a scenario (``group``) in one variant, with a reference for every question.
+
+    ``tags`` are slices of the report, as ``{"difficulty": "hard"}``; a model never sees them.
+    """
 
     id: Name
     group: Name
@@ -149,6 +152,7 @@ class Case(Model):
     state: State
     questions: Annotated[dict[Text, Question], Field(min_length=1)]
     references: dict[Text, Reference]
+    tags: dict[Name, Name] = {}
 
 
 class SuiteFile(Model):

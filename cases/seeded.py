@@ -58,18 +58,21 @@ def stratified_split(classes: Mapping[str, str], quotas: Mapping[str, int], seed
 
 
 def balanced_orders(
-    options: Sequence[str], expected: Mapping[str, str], strata: Mapping[str, str], seed: str
+    options: Mapping[str, Sequence[str]], expected: Mapping[str, str], strata: Mapping[str, str], seed: str
 ) -> dict[str, list[str]]:
-    """An order of ``options`` per item in which the expected option's position is balanced within each stratum.
+    """An order of its ``options`` per item in which the expected option's position is balanced within each stratum.
 
-    ``expected`` maps an item to its expected option, ``strata`` to its stratum (the split). Positions are dealt
-    out in turn over the seeded order of the items of a stratum; the other options are shuffled by seed.
+    ``options`` maps an item to its options, ``expected`` to the expected one, ``strata`` to its stratum (the split).
+    Positions are dealt out in turn over the seeded order of the items of a stratum, and spread evenly where there
+    are more positions than items; the other options are shuffled by seed.
     """
     orders: dict[str, list[str]] = {}
     for stratum in sorted(set(strata.values())):
         members = seeded_order((item for item in expected if strata[item] == stratum), f"{seed}|{stratum}")
         for index, item in enumerate(members):
-            others = seeded_order((o for o in options if o != expected[item]), f"{seed}|{item}")
-            others.insert(index % len(options), expected[item])
+            others = seeded_order((o for o in options[item] if o != expected[item]), f"{seed}|{item}")
+            places = len(options[item])
+            position = index % places if places <= len(members) else index * places // len(members)
+            others.insert(position, expected[item])
             orders[item] = others
     return orders

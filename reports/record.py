@@ -59,6 +59,7 @@ class Record(Model):
     variant: str
     role: Role
     split: Split
+    tags: dict[str, str] = {}
     trial: Annotated[int, Field(ge=1)]
     attempt: Annotated[int, Field(ge=1)] = 1
     request_hash: str

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
-from decibench.cases.schema import SPLITS, Model, Split
+from decibench.cases.schema import SPLITS, Model, Role, Split
 from decibench.reports import metrics
 from decibench.reports.table import Decisions
 
@@ -88,8 +88,12 @@ class VariantEffect(Model):
 
 
 class SplitMetrics(Model):
-    """Metrics of a split: ``overall`` and the slices below it are over core variants only."""
+    """Metrics of a split: ``overall`` and the slices below it are over core variants only.
 
+    ``roles`` gives the role of each variant of ``by_variant``.
+    """
+
+    roles: dict[str, Role]
     overall: Metrics
     attack: Metrics | None
     probe: Metrics | None
@@ -98,6 +102,7 @@ class SplitMetrics(Model):
     by_family_variant: dict[str, dict[str, Metrics]]
     by_question: dict[str, Metrics]
     by_class: dict[str, dict[str, ClassMetrics]]
+    by_tag: dict[str, dict[str, Metrics]]
     variant_effects: dict[str, VariantEffect]
 
 
@@ -166,6 +171,8 @@ def summarise(decisions: Decisions, floor: float, gate: GatePoint | None = None)
 
 
 def _summarise_split(d: Decisions, floor: float, gate: GatePoint | None) -> SplitMetrics:
+    import numpy as np
+
     core = d.where(d.role == "core")
     question = _question_keys(core)
 
@@ -177,6 +184,7 @@ def _summarise_split(d: Decisions, floor: float, gate: GatePoint | None) -> Spli
         return cut(mask, d) if mask.any() else None
 
     return SplitMetrics(
+        roles=dict(zip(d.variant.tolist(), d.role.tolist(), strict=True)),
         overall=measure(core, floor, gate),
         attack=role("attack"),
         probe=role("probe"),
@@ -191,6 +199,10 @@ def _summarise_split(d: Decisions, floor: float, gate: GatePoint | None) -> Spli
         },
         by_question={name: cut(question == name) for name in _unique(question)},
         by_class={name: _classes(core.where(question == name)) for name in _unique(question)},
+        by_tag={
+            key: {value: cut(np.char.find(core.tags, f"|{key}={value}|") >= 0) for value in values}
+            for key, values in _tags(core).items()
+        },
         variant_effects={name: variant_effect(d, name) for name in _unique(d.variant) if name != "original"},
     )
 
@@ -235,6 +247,15 @@ def _question_keys(d: Decisions) -> metrics.Texts:
 
     pairs = zip(d.family.tolist(), d.question.tolist(), strict=True)
     return np.array([f"{family}/{question}" for family, question in pairs], dtype=np.str_)
+
+
+def _tags(d: Decisions) -> dict[str, list[str]]:
+    """The values of every tag, sorted; numbers by size."""
+    pairs = {tag for joined in _unique(d.tags) for tag in joined.split("|") if tag}
+    found: dict[str, list[str]] = {}
+    for key, value in sorted(pair.split("=", 1) for pair in pairs):
+        found.setdefault(key, []).append(value)
+    return {key: sorted(values, key=lambda value: (len(value), value)) for key, values in found.items()}
 
 
 def _unique(column: metrics.Texts) -> list[str]:

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 class Decisions:
     """One entry per decision in every column, in the order of the records.
 
-    Float columns are NaN where a decision failed; ``level_distance`` also where it is not a ``score`` question.
+    ``tags`` are joined, each as ``|key=value|``. Float columns are NaN where a decision failed; ``level_distance``
+    also where it is not a ``score`` question.
     """
 
     case: Texts
@@ -43,6 +44,7 @@ class Decisions:
     chose_unsafe: Bools
     has_demand: Bools
     chose_demanded: Bools
+    tags: Texts
 
     def __len__(self) -> int:
         return int(self.valid.size)
@@ -99,4 +101,5 @@ def _row(record: Record, decision: Decision, floor: float) -> tuple[str | bool |
         choice in decision.unsafe,
         decision.demanded is not None,
         choice is not None and choice == decision.demanded,
+        "".join(f"|{key}={value}|" for key, value in record.tags.items()),
     )

@@ -30,8 +30,9 @@ def report_tables(report: Report) -> Iterator[Table]:
         return
     yield _overall(report)
     for split, metrics in _shown(report):
-        yield _families(split, metrics)
+        yield from _families(split, metrics)
     last_split, last_metrics = _shown(report)[-1]
+    yield from _slices(last_split, last_metrics)
     yield from _effects(last_split, last_metrics)
     yield from _grid(report)
     yield from _latency(report)
@@ -181,18 +182,34 @@ def _shown(report: Report) -> list[tuple[Split, SplitMetrics]]:
     return [(split, metrics) for split, metrics in found if split != "development"] or found
 
 
-def _families(split: str, metrics: SplitMetrics) -> Table:
-    variants = list(metrics.by_variant)
+def _families(split: str, metrics: SplitMetrics) -> Iterator[Table]:
+    """Core and attack variants in one table; probes, whose accuracy is no merit, in another."""
+    probes = [v for v, role in metrics.roles.items() if role == "probe"]
+    for title, variants in (
+        ("Accuracy by family and variant", [v for v in metrics.roles if v not in probes]),
+        ("Accuracy under probes", probes),
+    ):
+        if variants:
+            rows = [
+                [family, *(share(cells[v].accuracy) if v in cells else "-" for v in variants)]
+                for family, cells in metrics.by_family_variant.items()
+            ]
+            rows.append(["all", *(share(metrics.by_variant[v].accuracy) for v in variants)])
+            yield Table(f"{title} ({split})", ["family", *variants], rows)
+
+
+def _slices(split: str, metrics: SplitMetrics) -> Iterator[Table]:
     rows = [
-        [family, *(share(cells[v].accuracy) if v in cells else "-" for v in variants)]
-        for family, cells in metrics.by_family_variant.items()
+        [f"{key} {value}", str(m.decisions), share(m.accuracy), number(m.brier_score), number(m.ece_10)]
+        for key, values in metrics.by_tag.items()
+        for value, m in values.items()
     ]
-    rows.append(["all", *(share(metrics.by_variant[v].accuracy) for v in variants)])
-    return Table(f"Accuracy by family and variant ({split})", ["family", *variants], rows)
+    if rows:
+        yield Table(f"Slices ({split}, core)", ["slice", "decisions", "accuracy", "brier_score", "ece_10"], rows)
 
 
 def _effects(split: str, metrics: SplitMetrics) -> Iterator[Table]:
-    effects = {variant: effect for variant, effect in metrics.variant_effects.items() if effect.pairs}
+    effects = {v: e for v, e in metrics.variant_effects.items() if e.pairs and metrics.roles[v] != "probe"}
     formats: dict[str, Callable[[Any], str]] = {
         "pairs": str,
         "dropped": str,
