@@ -49,7 +49,8 @@ def completeness(
     )
     reasons = []
     if missing and not chosen_stop:
-        reasons.append(f"{len(missing)} of {len(collected)} selected items have no record")
+        named = ", ".join(missing[:3]) + (", ..." if len(missing) > 3 else "")
+        reasons.append(f"{len(missing)} of {len(collected)} selected items have no record ({named})")
     if len(recorder.hashes[candidate]) > 1:
         reasons.append(f"the processes of this run built {len(recorder.hashes[candidate])} different candidates")
     return Completeness(scope, len(collected) < expected or (chosen_stop and bool(missing)), reasons)

@@ -142,12 +142,10 @@ def _ledger(plan: Plan) -> Path:
 def _looks(
     plan: Plan, recorder: Recorder, candidate: CandidateRef, run: str, looking: bool, errors: list[str]
 ) -> HoldoutLooks:
-    ledger: list[Look] | None = None
+    looks = HoldoutLooks(this_candidate=None, all_candidates=None)
     with _noting(errors, recorder.run_dir):
-        ledger = read_ledger(_ledger(plan))
-    if ledger is None:
-        return HoldoutLooks(this_candidate=None, all_candidates=None)
-    return count_looks(ledger, plan.suite_ref, candidate.hash, run, looking)
+        looks = count_looks(read_ledger(_ledger(plan)), plan.suite_ref, candidate.hash, run, looking)
+    return looks  # noqa: RET504 - not the last assignment where reading the ledger failed
 
 
 def _check(plan: Plan, gate: Gate, metrics: Mapping[Split, SplitMetrics]) -> GateCheck:
