@@ -61,8 +61,8 @@ def test_an_item_that_leaves_no_record_makes_the_run_incomplete_and_is_named(
     assert (report["complete"], report["partial"]) == (False, False)
     assert report["scope"]["missing"] == [f"own-{CASES[4]}"]
     assert (report["scope"]["collected"], report["scope"]["measured"]) == (9, 8)
-    assert report["incomplete_reasons"] == ["1 of 9 selected items have no record"]
-    assert "Incomplete: 1 of 9 selected items have no record." in run.output
+    assert report["incomplete_reasons"] == [f"1 of 9 selected items have no record (own-{CASES[4]})"]
+    assert f"Incomplete: 1 of 9 selected items have no record (own-{CASES[4]})." in " ".join(run.output.split())
     assert "INCOMPLETE run." in run.output
     assert report["gates"]["empirical"]["status"] == "not-fitted"
     assert report["gates"]["empirical"]["reason"] == "the run is incomplete; a gate needs all of its scope"

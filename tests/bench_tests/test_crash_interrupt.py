@@ -88,7 +88,7 @@ def test_an_interrupted_run_reports_what_it_has_as_incomplete_and_can_be_complet
     report = json.loads((run / "own" / "report.json").read_text())
     assert (report["complete"], report["partial"]) == (False, False)
     assert report["scope"]["measured"] == len(done)
-    assert f"Incomplete: {len(CASES) - len(done)} of {len(CASES)} selected items have no record." in output
+    assert f"Incomplete: {len(CASES) - len(done)} of {len(CASES)} selected items have no record (" in output
     assert report["gates"]["empirical"]["status"] == "not-fitted"
 
     asked()
@@ -111,7 +111,8 @@ def test_a_candidate_that_cannot_go_on_stops_the_run_and_says_why(
     report = run.report("own")
     assert report["complete"] is False
     assert len(report["records"]) == len(records)
-    assert report["incomplete_reasons"] == [f"{60 - len(records)} of 60 selected items have no record"]
+    [reason] = report["incomplete_reasons"]
+    assert reason.startswith(f"{60 - len(records)} of 60 selected items have no record (")
 
 
 def test_a_candidate_that_cannot_be_built_for_good_is_asked_nothing(bench: Bench, own: Own, named: Path) -> None:
