@@ -40,6 +40,10 @@ def main(arguments: Sequence[str] | None = None) -> Exit:
     show.add_argument("--suite", default=DEFAULT_SUITE, help=f"name or directory (default: {DEFAULT_SUITE})")
     show.set_defaults(run=_show)
 
+    audit = commands.add_parser("audit", help="look for tell-tale cases: balance, leakage, duplicates, triviality")
+    audit.add_argument("suite", metavar="DIR", nargs="?", default=DEFAULT_SUITE, help="a suite directory or name")
+    audit.set_defaults(run=_audit)
+
     listing = commands.add_parser("list", help="list suites, families, variants, and candidates with their needs")
     listing.set_defaults(run=_list)
     return run_door(parser, arguments)
@@ -103,6 +107,18 @@ def _show(options: argparse.Namespace) -> Exit:
         raise UsageError(f"{suite.manifest.name} has no case {options.case}{hint}")
     print(show_case(case))
     return Exit.COMPLETE
+
+
+def _audit(options: argparse.Namespace) -> Exit:
+    # A door may look around: some audits ask candidates.
+    from decibench.candidates.audits import audit_candidates
+    from decibench.cases.audits import audit_text
+
+    suite = load_suite(find_suite(options.suite))
+    findings = [*audit_text(suite), *audit_candidates(suite)]
+    for finding in findings:
+        print(f"{'pass' if finding.passed else 'FAIL'}  {finding.audit}: {finding.figure}")
+    return Exit.COMPLETE if all(finding.passed for finding in findings) else Exit.FAILED
 
 
 def _list(options: argparse.Namespace) -> Exit:

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from decibench.cases.loading import Suite
+from decibench.cases.multiplicity import holm
 from decibench.cases.schema import Case, Question
-from decibench.cases.seeded import holm
 from decibench.cases.states import values_of, words_of
 
 PERMUTATIONS: Final = 5_000
@@ -99,9 +99,8 @@ def _position_balance(suite: Suite) -> Finding:
     return Finding("gold position balanced", figure, max(spreads) <= 1)
 
 
-def _tell_tale(name: str, cases: Sequence[Case], test: object) -> Finding:
-    assert callable(test)
-    values = {family: float(test(members)) for family, members in by_family(cases).items()}
+def _tell_tale(name: str, cases: Sequence[Case], test: Callable[[Sequence[Case]], float]) -> Finding:
+    values = {family: test(members) for family, members in by_family(cases).items()}
     adjusted = dict(zip(values, holm(list(values.values())), strict=True))
     worst = min(adjusted, key=lambda family: adjusted[family])
     figure = f"smallest Holm-adjusted p over families {adjusted[worst]:.3f} ({worst}); {PERMUTATIONS} permutations"

@@ -65,7 +65,7 @@ def original(scenario: Scenario, texts: Texts) -> Case:
 
 def options_reversed(scenario: Scenario, texts: Texts) -> Case | None:
     """The options of every choice in reverse order; ordered levels stay as they are."""
-    if _ordered(scenario):
+    if not any(isinstance(question, Choice) for question in scenario.questions.values()):
         return None
     return scenario.case("options-reversed", questions=_reorder(scenario, lambda options: options[::-1]))
 
@@ -75,7 +75,7 @@ def options_rotated(scenario: Scenario, texts: Texts) -> Case | None:
 
     Two options have no rotation but the reversal.
     """
-    if _ordered(scenario) or any(len(q.options) < 3 for q in scenario.questions.values()):
+    if not any(isinstance(q, Choice) and len(q.options) > 2 for q in scenario.questions.values()):
         return None
 
     def rotate(options: list[str]) -> list[str]:
@@ -209,10 +209,6 @@ VARIANTS: Final[dict[str, Variant]] = {
     "unknowable": Variant("probe", unknowable),
     "long-context": Variant("probe", long_context),
 }
-
-
-def _ordered(scenario: Scenario) -> bool:
-    return any(isinstance(question, Score) for question in scenario.questions.values())
 
 
 def _reorder(scenario: Scenario, order: Callable[[list[str]], list[str]]) -> dict[str, Question]:

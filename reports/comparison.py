@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
+from decibench.cases.multiplicity import holm
 from decibench.cases.schema import Model, Split
-from decibench.reports.paired import PairedDifference, holm, paired_difference
+from decibench.reports.paired import PairedDifference, paired_difference
 from decibench.reports.report import Report
+from decibench.reports.summary import Metrics
 from decibench.reports.table import Decisions, decisions_of
 
 COMPARISON: Final = "comparison.json"
 
 
 class Standing(Model):
-    """One candidate's headline figures."""
+    """One candidate's headline figures, and its accuracy by family, variant and tag (``difficulty hard``)."""
 
     candidate: str
     macro_accuracy: float | None
@@ -30,6 +32,9 @@ class Standing(Model):
     selective_risk: float | None
     unsafe_acceptance: float | None
     p50_s: float | None
+    by_family: dict[str, float | None]
+    by_variant: dict[str, float | None]
+    by_tag: dict[str, float | None]
 
 
 class Contrast(Model):
@@ -176,7 +181,8 @@ def _pair(
 
 
 def _standing(report: Report, split: Split | None) -> Standing:
-    overall = report.metrics[split].overall if split else None
+    metrics = report.metrics[split] if split else None
+    overall = metrics.overall if metrics else None
     latency = report.latency.overall
     return Standing(
         candidate=report.candidate.name,
@@ -188,4 +194,15 @@ def _standing(report: Report, split: Split | None) -> Standing:
         selective_risk=overall.selective_risk if overall else None,
         unsafe_acceptance=overall.unsafe_acceptance if overall else None,
         p50_s=latency.p50_s if latency else None,
+        by_family=_accuracies(metrics.by_family if metrics else {}),
+        by_variant=_accuracies(metrics.by_variant if metrics else {}),
+        by_tag=_accuracies(
+            {f"{key} {value}": m for key, values in metrics.by_tag.items() for value, m in values.items()}
+            if metrics
+            else {}
+        ),
     )
+
+
+def _accuracies(slices: Mapping[str, Metrics]) -> dict[str, float | None]:
+    return {name: metrics.accuracy for name, metrics in slices.items()}

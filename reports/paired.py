@@ -96,20 +96,6 @@ def sign_flip(differences: NDArray[np.int64]) -> float:
     return min(1.0, float(chances[sums >= abs(int(differences.sum()))].sum()))
 
 
-def holm(p_values: Sequence[float]) -> list[float]:
-    """Holm's step-down adjustment: the family-wise error stays at the level the adjusted values are read at.
-
-    >>> holm([0.01, 0.04])
-    [0.02, 0.04]
-    """
-    adjusted = [0.0] * len(p_values)
-    highest = 0.0
-    for rank, index in enumerate(sorted(range(len(p_values)), key=lambda i: p_values[i])):
-        highest = max(highest, min(1.0, (len(p_values) - rank) * p_values[index]))
-        adjusted[index] = highest
-    return adjusted
-
-
 def _bootstrap(gaps: NDArray[np.float64]) -> tuple[float, float]:
     import numpy as np
 

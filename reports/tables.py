@@ -130,8 +130,15 @@ def comparison_tables(comparison: Comparison) -> Iterator[Table]:
         [name, *(form(getattr(s, name)) for s in standings), *("not run" for _ in comparison.not_run)]
         for name, form in formats.items()
     ]
-    title = f"Candidates side by side ({comparison.split or 'no common split'})"
-    yield Table(title, ["metric", *(s.candidate for s in standings), *comparison.not_run], rows)
+    names = [*(s.candidate for s in standings), *comparison.not_run]
+    yield Table(f"Candidates side by side ({comparison.split or 'no common split'})", ["metric", *names], rows)
+    for what in ("family", "variant", "tag"):
+        slices = [getattr(s, f"by_{what}") for s in standings]
+        labels = dict.fromkeys(label for accuracies in slices for label in accuracies)
+        if labels:
+            missing = ["not run"] * len(comparison.not_run)
+            rows = [[label, *(share(accuracies.get(label)) for accuracies in slices), *missing] for label in labels]
+            yield Table(f"Accuracy by {what}", [what, *names], rows)
 
 
 def share(value: float | None) -> str:

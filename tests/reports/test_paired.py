@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest, bootstrap
 
-from decibench.reports.paired import holm, paired_difference, sign_flip
+from decibench.cases.multiplicity import holm
+from decibench.reports.paired import paired_difference, sign_flip
 
 
 @given(st.lists(st.integers(-6, 6), min_size=1, max_size=10))
