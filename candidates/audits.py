@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from decibench.candidates.adapter import Candidate, Setup
+from decibench.candidates.adapter import Candidate, CandidateError, Setup
 from decibench.candidates.fitted import Fitted
 from decibench.candidates.registry import REGISTRY
 from decibench.cases.audits import LEVEL, PERMUTATIONS, Finding, by_family, first, visible
@@ -40,11 +40,12 @@ def audit_candidates(suite: Suite) -> list[Finding]:
         for name, entry in REGISTRY.items()
         if entry.check(None) is None
     }
-    return [*_leakage(suite, built), *_difficulty(suite, built), _tokens(suite)]
+    sizes = [_tokens(suite)] if "sparrow" in built else []
+    return [*_leakage(suite, built), *_difficulty(suite, built), *sizes]
 
 
 def _leakage(suite: Suite, built: dict[str, Candidate]) -> list[Finding]:
-    blind = [c for c in suite.cases if c.variant == "options-only" and c.split != "holdout"]
+    blind = [case.model_copy(update={"state": ""}) for case in visible(suite)]
     findings = []
     for name, candidate in built.items():
         # What was fitted on the development split is asked about calibration only.
@@ -87,8 +88,12 @@ def _any_tool(case: Case, rng: np.random.Generator) -> str:
 
 
 def _choice(candidate: Candidate, case: Case) -> str:
+    """What a candidate chooses; empty, and so wrong, where it cannot answer."""
     key = next(iter(case.questions))
-    answer = candidate.decide(request_of(case)).questions[key]
+    try:
+        answer = candidate.decide(request_of(case)).questions[key]
+    except CandidateError:
+        return ""
     if answer.choice is not None:
         return answer.choice
     return max(case.questions[key].options, key=lambda option: answer.probabilities[option])
@@ -114,7 +119,7 @@ def _difficulty(suite: Suite, built: dict[str, Candidate]) -> list[Finding]:
             if accuracy > majority:
                 above.append(f"{family} {accuracy:.1%} against {majority:.1%}")
         figure = f"sparrow above the majority rate in {len(above)} families: {', '.join(above) or 'none'}"
-        findings.append(Finding("not hopeless", figure, len(above) >= LEAST_ABOVE_MAJORITY))
+        findings.append(Finding("not hopeless", figure, len(above) >= min(LEAST_ABOVE_MAJORITY, len(families))))
     return findings
 
 
@@ -123,16 +128,23 @@ def _accuracy(candidate: Candidate, cases: Sequence[Case]) -> float:
 
 
 def _cross_validated(cases: Sequence[Case]) -> float:
-    """Accuracy in five folds of scenarios: a classifier of the state, or of (state, option) pairs for many tools."""
+    """Accuracy in five folds of scenarios: a classifier of the state, or of (state, option) pairs for many tools.
+
+    Classes of fewer cases make for fewer folds; where a class has one case only, the majority rate stands in.
+    """
     from sklearn.feature_extraction.text import TfidfVectorizer
     from sklearn.linear_model import LogisticRegression
     from sklearn.model_selection import StratifiedKFold, cross_val_score
     from sklearn.pipeline import make_pipeline
 
     labels = [first(case)[1] for case in cases]
-    if len(first(cases[0])[0].options) <= 4:
+    few = len(first(cases[0])[0].options) <= 4
+    sizes = Counter(labels).values()
+    if len(sizes) == 1 or (few and min(sizes) == 1):
+        return max(sizes) / len(labels)
+    if few:
         model = make_pipeline(TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True), LogisticRegression(C=10.0))
-        folds = StratifiedKFold(5, shuffle=True, random_state=0)
+        folds = StratifiedKFold(min(5, *sizes), shuffle=True, random_state=0)
         scores: NDArray[np.float64] = cross_val_score(model, [_text(case) for case in cases], labels, cv=folds)
         return float(scores.mean())
     hits = []

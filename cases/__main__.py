@@ -112,9 +112,11 @@ def _show(options: argparse.Namespace) -> Exit:
 def _audit(options: argparse.Namespace) -> Exit:
     # A door may look around: some audits ask candidates.
     from decibench.candidates.audits import audit_candidates
-    from decibench.cases.audits import audit_text
+    from decibench.cases.audits import audit_text, visible
 
     suite = load_suite(find_suite(options.suite))
+    if {case.split for case in visible(suite)} != {"development", "calibration"}:
+        raise UsageError(f"{options.suite} lacks original cases in development or calibration; audits look at both")
     findings = [*audit_text(suite), *audit_candidates(suite)]
     for finding in findings:
         print(f"{'pass' if finding.passed else 'FAIL'}  {finding.audit}: {finding.figure}")

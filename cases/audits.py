@@ -95,8 +95,8 @@ def _position_balance(suite: Suite) -> Finding:
         max(counter.values()) - (min(counter.values()) if len(counter) == options else 0)
         for (_, _, _, options), counter in counts.items()
     ]
-    figure = f"largest difference between two positions of one question, split and size: {max(spreads)}"
-    return Finding("gold position balanced", figure, max(spreads) <= 1)
+    figure = f"largest difference between two positions of one question, split and size: {max(spreads, default=0)}"
+    return Finding("gold position balanced", figure, max(spreads, default=0) <= 1)
 
 
 def _tell_tale(name: str, cases: Sequence[Case], test: Callable[[Sequence[Case]], float]) -> Finding:

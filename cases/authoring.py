@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Annotated, Any, Final, Literal, TypeVar
 from pydantic import BaseModel, Field, StringConstraints, ValidationError
 
 from decibench.cases.errors import Problem, SuiteError, problems_of
-from decibench.cases.rules import FACTS, Facts, Tool
+from decibench.cases.rules import FACTS, NO_TOOL, Facts, Tool
 from decibench.cases.schema import Model, Name, Question, Split, Text
 from decibench.cases.states import Position, quotes, without, words_of
 
@@ -158,8 +159,18 @@ def _check_family(source: FamilySource, name: str, problems: list[Problem]) -> F
             for fact in facts.quoted():
                 if not (quotes(scenario.state, fact) and quotes(scenario.paraphrase, fact)):
                     found.append(Problem(file, f"{fact!r} does not stand in both wordings", None, prefix.rstrip(".")))
-    problems += found
     affirmative = {q.id: q.affirmative for q in source.questions if q.affirmative is not None}
+    for key, option in affirmative.items():
+        if key in questions and (len(questions[key].options) != 2 or option not in questions[key].options):
+            found.append(
+                Problem(
+                    file,
+                    f"{option} is not one of two options of {key}; name one or leave it out",
+                    None,
+                    "questions.affirmative",
+                )
+            )
+    problems += found
     return Family(source.family, questions, affirmative, tuple(source.tools), tuple(scenarios))
 
 
@@ -169,6 +180,9 @@ def _check_scenarios(source: FamilySource, name: str, file: str) -> Iterator[Pro
     ids = [question.id for question in source.questions]
     if len(set(ids)) != len(ids):
         yield Problem(file, "two questions share an id; rename one", None, "questions.id")
+    tools = Counter(tool.name for tool in source.tools)
+    for tool in (tool for tool, number in tools.items() if number > 1 or tool == NO_TOOL):
+        yield Problem(file, f"{tool} is taken; every tool needs a name of its own", None, "tools.name")
     seen: dict[str | int, str] = {}
     for scenario in source.scenarios:
         for field, value in (("slug", scenario.slug), ("number", scenario.number)):

@@ -136,8 +136,11 @@ class CatalogFacts(Model):
     size: Literal[8, 20, 60]
 
     def references(self, tools: Sequence[Tool] = ()) -> dict[str, Reference]:
-        """The tool for this purpose where it is offered, else none; ValueError where no single tool is for it."""
-        return {"tool": Reference(expected=self.needed(tools).name if self.offered else NO_TOOL)}
+        """The tool for this purpose where it is offered, else none; ValueError where the tools do not allow it."""
+        if len(tools) < self.size:
+            raise ValueError(f"{len(tools)} tools do not make {self.size} options; add tools or lower the size")
+        needed = self.needed(tools)  # Looked for even where it is not offered: it has to be left out.
+        return {"tool": Reference(expected=needed.name if self.offered else NO_TOOL)}
 
     def needed(self, tools: Sequence[Tool]) -> Tool:
         """The one tool that serves the request, offered or not."""

@@ -63,8 +63,8 @@ def balanced_orders(
     """An order of its ``options`` per item in which the expected option's position is balanced within each stratum.
 
     ``options`` maps an item to its options, ``expected`` to the expected one, ``strata`` to its stratum (the split).
-    Positions are dealt out in turn over the seeded order of the items of a stratum, and spread evenly where there
-    are more positions than items; the other options are shuffled by seed.
+    Positions are dealt out in turn over the seeded order of the items of a stratum. Where there are more positions
+    than items they are spread evenly from a seeded start. The other options are shuffled by seed.
     """
     orders: dict[str, list[str]] = {}
     for stratum in sorted(set(strata.values())):
@@ -72,7 +72,10 @@ def balanced_orders(
         for index, item in enumerate(members):
             others = seeded_order((o for o in options[item] if o != expected[item]), f"{seed}|{item}")
             places = len(options[item])
-            position = index % places if places <= len(members) else index * places // len(members)
+            position = index % places
+            if places > len(members):  # Without a start of its own, every stratum would use the first position.
+                start = seeded_order(range(places), f"{seed}|{stratum}|start")[0]
+                position = (start + index * places // len(members)) % places
             others.insert(position, expected[item])
             orders[item] = others
     return orders

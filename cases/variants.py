@@ -178,8 +178,8 @@ def unknowable(scenario: Scenario, texts: Texts) -> Case | None:
 
 
 def long_context(scenario: Scenario, texts: Texts) -> Case | None:
-    """The state at the start, in the middle or at the end of about 2,000 tokens, for a third of the scenarios."""
-    if not texts.filler or seeded_order(range(3), f"{scenario.group}|long")[0] != 0:
+    """The state at the start, in the middle or at the end of about 2,000 tokens, for a sixth of the scenarios."""
+    if not texts.filler or seeded_order(range(6), f"{scenario.group}|long")[0] != 0:
         return None
     passages = seeded_order(texts.filler, scenario.group)
     position = seeded_order(_POSITIONS, f"{scenario.group}|where")[0]

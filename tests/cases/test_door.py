@@ -34,7 +34,7 @@ def test_help_ends_with_status_0_and_names_every_command(capsys: Capture) -> Non
         main(["--help"])
     assert caught.value.code == 0
     shown = capsys.readouterr().out
-    assert all(command in shown for command in ("build", "validate", "freeze", "show", "list"))
+    assert all(command in shown for command in ("build", "validate", "freeze", "show", "audit", "list"))
 
 
 def test_the_module_ends_with_the_status_of_its_command(tmp_path: Path) -> None:
@@ -151,7 +151,7 @@ def test_list_into_a_pipe_that_closes_early_is_no_error(tmp_path: Path) -> None:
 def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A copy of the authoring files and of the built suite, which ``build`` takes for the package's own."""
     cases = tmp_path / "cases"
-    shutil.copytree(AUTHORING, cases / "authoring")
+    shutil.copytree(AUTHORING / "decisions-v0", cases / "authoring" / "decisions-v0")
     shutil.copytree(AUTHORING.parent / "decisions-v0", cases / "decisions-v0")
     monkeypatch.setattr("decibench.cases.authoring.AUTHORING", cases / "authoring")
     return cases

@@ -98,7 +98,7 @@ def test_every_order_holds_every_option_once_and_positions_are_even_within_each_
     question: tuple[list[str], dict[str, str], dict[str, str], str],
 ) -> None:
     options, expected, strata, seed = question
-    orders = balanced_orders(options, expected, strata, seed)
+    orders = balanced_orders(dict.fromkeys(expected, options), expected, strata, seed)
     assert orders.keys() == expected.keys()
     assert all(sorted(order) == sorted(options) for order in orders.values())
     for stratum in set(strata.values()):
@@ -118,7 +118,34 @@ def test_orders_depend_neither_on_the_order_of_items_nor_on_that_of_options(
     items, other = list(expected.items()), list(options)
     random.shuffle(items)
     random.shuffle(other)
-    assert balanced_orders(other, dict(items), strata, seed) == balanced_orders(options, expected, strata, seed)
+    shuffled = balanced_orders(dict.fromkeys(expected, other), dict(items), strata, seed)
+    assert shuffled == balanced_orders(dict.fromkeys(expected, options), expected, strata, seed)
+
+
+def test_items_may_have_options_of_their_own() -> None:
+    options = {"one": ["a", "b"], "two": ["c", "d", "e"]}
+    orders = balanced_orders(options, {"one": "b", "two": "c"}, dict.fromkeys(options, "holdout"), "seed")
+    assert {item: sorted(order) for item, order in orders.items()} == options
+
+
+@unhurried
+@given(st.integers(2, 12), st.integers(13, 60), SEEDS)
+def test_more_positions_than_items_are_used_once_each_and_far_apart(items: int, places: int, seed: str) -> None:
+    expected = {f"item-{n}": "right" for n in range(items)}
+    options = {item: ["right", *(f"wrong-{n}" for n in range(1, places))] for item in expected}
+    orders = balanced_orders(options, expected, dict.fromkeys(expected, "holdout"), seed)
+    used = sorted(order.index("right") for order in orders.values())
+    gaps = [(b - a) % places for a, b in zip(used, [*used[1:], used[0]], strict=True)]
+    assert {places // items, -(-places // items)} >= set(gaps)
+
+
+def test_the_first_of_many_positions_is_right_no_more_often_than_another() -> None:
+    expected = {f"item-{n}": "right" for n in range(1200)}
+    options = {item: ["right", *(f"wrong-{n}" for n in range(1, 20))] for item in expected}
+    strata = {item: f"stratum-{number // 4}" for number, item in enumerate(expected)}
+    found = Counter(order.index("right") for order in balanced_orders(options, expected, strata, "seed").values())
+    # 1200 items over 20 positions: 60 each, with a standard deviation below 8.
+    assert all(20 < found[position] < 100 for position in range(20)), found
 
 
 @unhurried

@@ -92,6 +92,7 @@ def test_both_wordings_have_25_to_120_words_and_differ(authored: dict[str, Famil
     for family in authored.values():
         for scenario, _ in family.scenarios:
             for wording in (scenario.state, scenario.paraphrase):
+                assert isinstance(wording, str)
                 assert 25 <= len(wording.split()) <= 120, scenario.slug
             assert scenario.state != scenario.paraphrase
 
@@ -102,6 +103,7 @@ def test_no_authored_state_contains_the_label_or_description_of_an_option(author
             labels = "|".join(re.escape(option).replace(r"\-", "[- ]") for option in question.options)
             for scenario, _ in family.scenarios:
                 for wording in (scenario.state, scenario.paraphrase):
+                    assert isinstance(wording, str)
                     assert not re.search(rf"\b({labels})\b", wording, re.IGNORECASE), f"{family.name} {scenario.slug}"
                     assert not any(question.describe(option) in wording for option in question.options)
 
