@@ -16,7 +16,7 @@ from decibench.cases.jsonio import read_json
 from decibench.cases.schema import Case, Manifest, Role
 
 MANIFEST: Final = "manifest.json"
-DEFAULT_SUITE: Final = "decisions-v0"
+DEFAULT_SUITE: Final = "decisions-v1"
 _SHIPPED: Final = Path(__file__).resolve().parent
 _MOST_PROBLEMS: Final = 50
 

@@ -116,7 +116,8 @@ def _contrasts(reports: Sequence[Report], split: Split) -> list[Contrast]:
     for report in reports:
         decisions = decisions_of(report.records, report.protocol.log_loss_floor)
         tables.append(decisions.where(decisions.split == split))
-    variants = [v for v in dict.fromkeys(tables[0].variant.tolist()) if v != "original"]
+    comparable = tables[0].variant[tables[0].role != "probe"]
+    variants = [variant for variant in dict.fromkeys(comparable.tolist()) if variant != "original"]
     quantities = [["accuracy"], [f"flips under {variant}" for variant in variants]]
     found: list[Contrast] = []
     for family in quantities:  # Holm is applied within the primary metric, and apart from it within the flips.

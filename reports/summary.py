@@ -90,7 +90,8 @@ class VariantEffect(Model):
 class SplitMetrics(Model):
     """Metrics of a split: ``overall`` and the slices below it are over core variants only.
 
-    ``roles`` gives the role of each variant of ``by_variant``.
+    ``roles`` gives the role of each variant of ``by_variant``. ``variant_effects`` are of core and attack variants;
+    probes may ask with other labels, so that their choices cannot be compared word for word.
     """
 
     roles: dict[str, Role]
@@ -203,7 +204,9 @@ def _summarise_split(d: Decisions, floor: float, gate: GatePoint | None) -> Spli
             key: {value: cut(np.char.find(core.tags, f"|{key}={value}|") >= 0) for value in values}
             for key, values in _tags(core).items()
         },
-        variant_effects={name: variant_effect(d, name) for name in _unique(d.variant) if name != "original"},
+        variant_effects={
+            name: variant_effect(d, name) for name in _unique(d.variant[d.role != "probe"]) if name != "original"
+        },
     )
 
 

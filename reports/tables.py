@@ -216,7 +216,7 @@ def _slices(split: str, metrics: SplitMetrics) -> Iterator[Table]:
 
 
 def _effects(split: str, metrics: SplitMetrics) -> Iterator[Table]:
-    effects = {v: e for v, e in metrics.variant_effects.items() if e.pairs and metrics.roles[v] != "probe"}
+    effects = {variant: effect for variant, effect in metrics.variant_effects.items() if effect.pairs}
     formats: dict[str, Callable[[Any], str]] = {
         "pairs": str,
         "dropped": str,
