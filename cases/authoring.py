@@ -12,7 +12,7 @@ from typing import Annotated, Any, Final, Literal, TypeVar
 from pydantic import BaseModel, Field, StringConstraints, ValidationError
 
 from decibench.cases.errors import Problem, SuiteError, problems_of
-from decibench.cases.rules import FACTS, NO_TOOL, Facts, Tool
+from decibench.cases.rules import FACTS, NO_TOOL, FamilyFacts, Tool
 from decibench.cases.schema import Model, Name, Question, Split, Text
 from decibench.cases.states import Position, quotes, without, words_of
 
@@ -90,7 +90,7 @@ class Family:
     questions: dict[str, Question]
     affirmative: dict[str, str]
     tools: tuple[Tool, ...]
-    scenarios: tuple[tuple[ScenarioSource, Facts], ...]
+    scenarios: tuple[tuple[ScenarioSource, FamilyFacts], ...]
 
 
 class _Questions(Model):
@@ -126,7 +126,7 @@ def _read(path: Path, model: type[M], problems: list[Problem]) -> M | None:
 def _check_family(source: FamilySource, name: str, problems: list[Problem]) -> Family:
     file = f"{name}.toml"
     found = list(_check_scenarios(source, name, file))
-    scenarios: list[tuple[ScenarioSource, Facts]] = []
+    scenarios: list[tuple[ScenarioSource, FamilyFacts]] = []
     questions: dict[str, Question] = {}
     try:
         every = {tool.name: tool.description for tool in source.tools}

@@ -14,7 +14,7 @@ from decibench.cases.checks import count
 from decibench.cases.errors import Problem, SuiteError
 from decibench.cases.jsonio import canonical_json
 from decibench.cases.loading import MANIFEST
-from decibench.cases.rules import NO_TOOL, NO_TOOL_DESCRIPTION, CatalogFacts, Facts
+from decibench.cases.rules import NO_TOOL, NO_TOOL_DESCRIPTION, CatalogFacts, FamilyFacts
 from decibench.cases.schema import SPLITS, SUITE_SCHEMA, Case, Choice, Question, Reference, Role, Split
 from decibench.cases.seeded import balanced_orders, seeded_order, stratified_split
 from decibench.cases.states import stripped
@@ -108,22 +108,22 @@ def _scenarios(source: SuiteSource, family: Family) -> list[Scenario]:
     ]
 
 
-def _stratum(scenario: ScenarioSource, facts: Facts, references: Mapping[str, Reference]) -> str:
+def _stratum(scenario: ScenarioSource, facts: FamilyFacts, references: Mapping[str, Reference]) -> str:
     # The first question stands for the family's class; questions about one state follow from the same facts.
     label = facts.stratum() if isinstance(facts, CatalogFacts) else next(iter(references.values())).expected
     return f"{label}|{scenario.difficulty}" if scenario.difficulty else label
 
 
-def _size(facts: Facts) -> str:
+def _size(facts: FamilyFacts) -> str:
     return f"|{facts.size}" if isinstance(facts, CatalogFacts) else ""
 
 
-def _tags(scenario: ScenarioSource, facts: Facts) -> dict[str, str]:
+def _tags(scenario: ScenarioSource, facts: FamilyFacts) -> dict[str, str]:
     tags = {"difficulty": scenario.difficulty} if scenario.difficulty else {}
     return tags | ({"options": str(facts.size)} if isinstance(facts, CatalogFacts) else {})
 
 
-def _offered(group: str, facts: Facts, family: Family, question: Question) -> Sequence[str]:
+def _offered(group: str, facts: FamilyFacts, family: Family, question: Question) -> Sequence[str]:
     """The options of a question; of tools those that share the needed one's object or operation come first."""
     if not isinstance(facts, CatalogFacts):
         return question.options
