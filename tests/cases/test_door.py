@@ -112,7 +112,7 @@ def test_show_of_an_injection_shows_what_it_demands(capsys: Capture) -> None:
 def test_show_of_an_unknown_case_suggests_close_ones_and_ends_with_4(capsys: Capture) -> None:
     assert main(["show", "tool-credit-02-original"]) == 4
     shown = capsys.readouterr().err
-    assert "decisions-v0 has no case tool-credit-02-original; did you mean" in shown
+    assert "decisions-v1 has no case tool-credit-02-original; did you mean" in shown
     assert "tool-credit-002-original" in shown
 
 
