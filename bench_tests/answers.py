@@ -15,7 +15,14 @@ from decibench.cases.distribution import (
     finite_number,
 )
 from decibench.cases.schema import Case
-from decibench.reports.record import Decision, Failure, TokenUsage, failed_decisions, open_decisions
+from decibench.reports.record import (
+    MOST_TOKENS,
+    Decision,
+    TokenUsage,
+    failed_decisions,
+    failure_of,
+    open_decisions,
+)
 
 
 def score_answer(case: Case, answer: object, identity: Identity, tolerances: Tolerances) -> list[Decision]:
@@ -26,14 +33,14 @@ def score_answer(case: Case, answer: object, identity: Identity, tolerances: Tol
     try:
         answers = _answers(case, answer, identity)
     except InvalidAnswer as error:
-        return failed_decisions(case, Failure(code=error.code, detail=error.detail))
+        return failed_decisions(case, failure_of(error.code, error.detail))
     decisions = []
     for asked in open_decisions(case):
         try:
             given = answers.get(asked["question"])
             decisions.append(Decision(**asked, **_scored(asked, given, identity.decimals, tolerances)))
         except InvalidAnswer as error:
-            decisions.append(Decision(**asked, failure=Failure(code=error.code, detail=error.detail)))
+            decisions.append(Decision(**asked, failure=failure_of(error.code, error.detail)))
     return decisions
 
 
@@ -85,4 +92,4 @@ def _count(value: object) -> int | None:
     if isinstance(value, bool) or not isinstance(value, numbers.Integral):
         return None
     number = int(value)
-    return number if number >= 0 else None
+    return number if 0 <= number <= MOST_TOKENS else None

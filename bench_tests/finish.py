@@ -12,10 +12,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from decibench.bench_tests.completeness import Completeness, completeness, in_plan_order
+from decibench.bench_tests.guard import raised_in
 from decibench.bench_tests.plan import Plan, journal_path
 from decibench.bench_tests.recorder import Recorder
 from decibench.cases.door import Exit, UsageError
-from decibench.cases.errors import SuiteError
+from decibench.cases.errors import Problem, SuiteError
 from decibench.cases.schema import Split
 from decibench.gates.check import check_holdout
 from decibench.gates.empirical import calibration_of, fit_empirical, not_fitted
@@ -41,12 +42,16 @@ from decibench.reports.summary import SplitMetrics
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """What the terminal shows at the end; ``exit`` covers completeness and gates, failed items are pytest's."""
+    """What the terminal shows at the end; ``exit`` covers completeness and gates, failed items are pytest's.
+
+    ``unchecked`` says why a gate that was required could not be checked; None where it was, or none was required.
+    """
 
     reports: Sequence[Report]
     comparison: Comparison | None
     exit: Exit
     errors: Sequence[str]
+    unchecked: str | None = None
 
 
 def finish(plan: Plan, recorder: Recorder, *, chosen_stop: bool) -> Finished:
@@ -55,22 +60,42 @@ def finish(plan: Plan, recorder: Recorder, *, chosen_stop: bool) -> Finished:
     reports: list[Report] = []
     errors: list[str] = []
     for spec in plan.specs:
-        path = journal_path(recorder.run_dir, spec.name)
-        if is_started(path):
-            reports.append(_report(plan, recorder, spec.name, read_journal(path), chosen_stop, errors))
+        with _noting(errors, recorder.run_dir):
+            journal = _journal(plan, recorder, spec.name)
+            if journal is not None:
+                reports.append(_report(plan, recorder, spec.name, journal, chosen_stop, errors))
     reported = {report.candidate.name for report in reports}
     comparison = None
     if len(plan.specs) > 1 and reports:
-        comparison = compare(reports, not_run=[spec.name for spec in plan.specs if spec.name not in reported])
         with _noting(errors, recorder.run_dir):
+            comparison = compare(reports, not_run=[spec.name for spec in plan.specs if spec.name not in reported])
             write_comparison(comparison, recorder.run_dir)
     lost = any(plan.by_id[id_].candidate not in reported for id_ in recorder.collected) and not chosen_stop
-    return Finished(reports, comparison, _exit(reports, errors, lost), errors)
+    unchecked = _unchecked(plan, reports)
+    return Finished(reports, comparison, _exit(reports, errors, lost or unchecked is not None), errors, unchecked)
+
+
+def _journal(plan: Plan, recorder: Recorder, name: str) -> Journal | None:
+    """The journal of a candidate, None where nothing was asked of it; one that this run wrote must be there."""
+    path = journal_path(recorder.run_dir, name)
+    # Without --resume a journal that this run did not begin is another run's.
+    if name not in recorder.started and (plan.options.resume is None or not is_started(path)):
+        return None
+    if not path.exists():
+        raise SuiteError([Problem(str(path), f"is gone: what {name} answered in this run is lost; run it again")])
+    return read_journal(path)
+
+
+def _unchecked(plan: Plan, reports: Sequence[Report]) -> str | None:
+    if plan.gate is None or any(report.gate_check.passed is not None for report in reports):
+        return None
+    reason = reports[0].gate_check.reason if reports else "nothing was measured"
+    return f"--gate {plan.options.gate}: was required and not checked: {reason}"
 
 
 @contextmanager
 def _noting(errors: list[str], run_dir: Path) -> Iterator[None]:
-    """Turn trouble with a file into one of ``errors``: it must not take what was measured with it."""
+    """Turn trouble into one of ``errors``: it must take neither what was measured nor other candidates with it."""
     remedy = f"the journals are kept: remedy it, then --resume {run_dir}"
     try:
         yield
@@ -78,16 +103,18 @@ def _noting(errors: list[str], run_dir: Path) -> Iterator[None]:
         message = f"{error}; {remedy}"
     except OSError as error:
         message = f"{error.filename or run_dir}: cannot be used ({error.strerror}); {remedy}"
+    except Exception as error:
+        message = f"{run_dir}: cannot be reported ({raised_in(error)}); {remedy}"
     else:
         return
     if message not in errors:
         errors.append(message)
 
 
-def _exit(reports: Sequence[Report], errors: Sequence[str], lost: bool) -> Exit:
+def _exit(reports: Sequence[Report], errors: Sequence[str], unfinished: bool) -> Exit:
     if errors:
         return Exit.USAGE
-    if lost or any(report.incomplete_reasons for report in reports):
+    if unfinished or any(report.incomplete_reasons for report in reports):
         return Exit.INCOMPLETE
     if any(report.gate_check.passed is False for report in reports):
         return Exit.GATE
@@ -149,8 +176,10 @@ def _looks(
 
 
 def _check(plan: Plan, gate: Gate, metrics: Mapping[Split, SplitMetrics]) -> GateCheck:
-    if plan.gate is None or gate.status == "not-fitted":
-        return GateCheck(passed=None, reason="no gate was required, or it could not be applied")
+    if plan.gate is None:
+        return GateCheck(passed=None, reason="no gate was required")
+    if gate.status == "not-fitted":
+        return GateCheck(passed=None, reason=gate.reason)
     return check_holdout(gate, metrics["holdout"].overall)
 
 

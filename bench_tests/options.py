@@ -2,13 +2,28 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, cast
+from typing import Final, Literal, cast
 
 import pytest
 
+from decibench.candidates.config import DEFAULT_FILE
 from decibench.cases.loading import DEFAULT_SUITE
+
+_HIGHEST_PRICE: Final = 1e6
+_PRICE: Final = f"use 0 or more, at most {_HIGHEST_PRICE:.0f}"
+_NAMING: Final = {
+    "--candidates": "a file",
+    "--device": "a device",
+    "--model-label": "a label",
+    "--suite": "a suite",
+    "--run-dir": "a directory",
+    "--resume": "a run",
+    "--gate": "a file",
+}
+"""Options that name something, and what: an empty one, as of a variable that is not set, must not switch it off."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,12 +97,15 @@ def read_options(config: pytest.Config) -> Options:
 
     def path(name: str) -> Path | None:
         value = get(name)
-        return home / str(value) if value else None
+        return None if value is None else home / str(value)
 
-    default_file = home / "decibench.toml"
+    for name, what in _NAMING.items():
+        if get(name) == "":
+            raise pytest.UsageError(f"{name}: is empty; name {what} or leave it out")
+    default_file = home / DEFAULT_FILE
     options = Options(
         candidates=tuple(get("--candidate")),
-        candidates_file=path("--candidates") or (default_file if default_file.is_file() else None),
+        candidates_file=path("--candidates") or (default_file if os.path.lexists(default_file) else None),
         device=get("--device"),
         model_label=get("--model-label"),
         suite=str(get("--suite")),
@@ -115,8 +133,8 @@ def read_options(config: pytest.Config) -> Options:
         (options.min_accepted is not None and options.min_accepted < 1, "--min-accepted: use at least 1"),
         (options.run_dir is not None and options.resume is not None, "--run-dir and --resume exclude each other"),
         (options.retry_failed and options.resume is None, "--retry-failed goes with --resume RUN"),
-        (_negative(options.input_usd_per_million), "--input-usd-per-million: use 0 or more"),
-        (_negative(options.compute_usd_per_hour), "--compute-usd-per-hour: use 0 or more"),
+        (_no_price(options.input_usd_per_million), f"--input-usd-per-million: {_PRICE}"),
+        (_no_price(options.compute_usd_per_hour), f"--compute-usd-per-hour: {_PRICE}"),
         (
             options.gate is not None and (options.max_error, options.min_accepted) != (None, None),
             "--gate brings its own limits: leave --max-error and --min-accepted out",
@@ -127,5 +145,5 @@ def read_options(config: pytest.Config) -> Options:
     return options
 
 
-def _negative(value: float | None) -> bool:
-    return value is not None and not value >= 0
+def _no_price(value: float | None) -> bool:
+    return value is not None and not 0 <= value <= _HIGHEST_PRICE

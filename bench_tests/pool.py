@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import time
-import traceback
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal
 
 from decibench.bench_tests.answers import score_answer, usage_of
+from decibench.bench_tests.guard import failure_from, try_call
+from decibench.bench_tests.identity import Snapshot, take_snapshot
 from decibench.bench_tests.plan import Item, Plan, journal_path
-from decibench.candidates.adapter import Candidate, CandidateError
+from decibench.candidates.adapter import Candidate
 from decibench.candidates.config import CandidateSpec
-from decibench.cases.jsonio import sha256_of
 from decibench.cases.request import Request, request_hash, request_of
-from decibench.cases.schema import Choice
+from decibench.cases.schema import Case, Choice
 from decibench.reports.journal import is_started, read_journal
-from decibench.reports.record import Decision, Failure, Record, TokenUsage, check_exact, failed_decisions
+from decibench.reports.record import Decision, Failure, Record, TokenUsage, failed_decisions
 
 _WARM_UP: Final = Request(
     "The museum's reading room opens at nine on weekdays and stays closed at weekends.",
@@ -30,8 +30,10 @@ _WARM_UP: Final = Request(
     },
 )
 
-_RAISED: Final = (Exception, SystemExit)
-"""What a candidate may raise without ending the run: a library that exits is one more way to fail."""
+_IDENTITY_CHANGED: Final = Failure(
+    code="identity-changed",
+    detail="the candidate's identity is no longer the one it had when it was built; set it once, before that",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +55,15 @@ class _Loaded:
     """A candidate that was built, or the failure to build it."""
 
     candidate: Candidate | None = None
-    candidate_hash: str | None = None
+    snapshot: Snapshot | None = None
     failure: Failure | None = None
     error: BaseException | None = None
     report: Mapping[str, Any] | None = None
+
+    @property
+    def candidate_hash(self) -> str | None:
+        """The hash of what was built; None where nothing was."""
+        return self.snapshot.candidate_hash if self.snapshot else None
 
 
 @dataclass
@@ -90,10 +97,9 @@ class Pool:
         failures = []
         for name, loaded in self._loaded.items():
             if loaded.candidate is not None:
-                try:
-                    loaded.candidate.close()
-                except _RAISED as error:
-                    failures.append(f"{name} could not be closed: {_failure(error, 'exception').detail}")
+                _, error = try_call(loaded.candidate.close)
+                if error is not None:
+                    failures.append(f"{name} could not be closed: {failure_from(error, 'exception').detail}")
         return failures
 
     def _measure(self, item: Item) -> Outcome:
@@ -112,20 +118,15 @@ class Pool:
     def _ask(self, item: Item, digest: str, loaded: _Loaded, attempt: int) -> tuple[Record, BaseException | None]:
         case, candidate = item.case, loaded.candidate
         failure, error = loaded.failure, loaded.error
-        answer: object = None
+        scored: tuple[list[Decision], TokenUsage] | None = None
         latency: float | None = None
-        decisions: list[Decision] = []
-        usage = TokenUsage()
         if candidate is not None:
-            answer, failure, error, latency = _timed(candidate, request_of(case))
-        if candidate is not None and failure is None:
-            try:
-                decisions = score_answer(case, answer, candidate.identity, self.plan.protocol.tolerances)
-                usage = usage_of(answer)
-            except Exception as caught:  # A lazy answer raises only where it is read.
-                failure, error = _failure(caught, "exception"), caught
-        if failure is not None:
-            decisions = failed_decisions(case, failure)
+            answer, error, latency = _timed(candidate, request_of(case))
+            if error is None:  # A lazy answer raises only where it is read.
+                scored, error = try_call(self._score, case, answer, loaded)
+            if error is not None:
+                failure = failure_from(error, "exception")
+        decisions, usage = scored or (failed_decisions(case, failure or _IDENTITY_CHANGED), TokenUsage())
         record = Record(
             case=case.id,
             group=case.group,
@@ -144,6 +145,15 @@ class Pool:
         )
         return record, error
 
+    def _score(self, case: Case, answer: object, loaded: _Loaded) -> tuple[list[Decision], TokenUsage] | None:
+        """The decisions and tokens of ``answer``; None where another answered than was built."""
+        assert loaded.candidate is not None
+        assert loaded.snapshot is not None
+        if not loaded.snapshot.holds(loaded.candidate):
+            return None
+        decisions = score_answer(case, answer, loaded.snapshot.identity, self.plan.protocol.tolerances)
+        return decisions, usage_of(answer)
+
     def _get(self, name: str) -> _Loaded:
         if name not in self._loaded:
             spec = next(spec for spec in self.plan.specs if spec.name == name)
@@ -151,26 +161,28 @@ class Pool:
         return self._loaded[name]
 
     def _load(self, spec: CandidateSpec) -> _Loaded:
-        start = time.perf_counter()
-        try:
-            candidate = spec.create(self.plan.development)
-            candidate.synchronize()
-            load_s = time.perf_counter() - start
-            identity = candidate.identity.to_json() | {"source_sha256": spec.source_sha256}
-            check_exact(identity, "identity")
-            digest = sha256_of(identity)
-        except _RAISED as error:
-            return _Loaded(failure=_failure(error, "load-failed"), error=error)
+        built, error = try_call(self._build, spec)
+        if built is None:
+            assert error is not None
+            return _Loaded(failure=failure_from(error, "load-failed"), error=error)
+        candidate, snapshot, load_s = built
         seconds = _warm_up(candidate, self.plan.protocol.warm_ups)
         report = {
-            "identity": identity,
-            "candidate_hash": digest,
+            "identity": snapshot.content,
+            "candidate_hash": snapshot.candidate_hash,
             "worker": self.worker,
             "load_s": load_s,
             "first_probe_s": seconds[0] if seconds else None,
             "warm_ups_s": seconds[1:],
         }
-        return _Loaded(candidate, digest, report=report)
+        return _Loaded(candidate, snapshot, report=report)
+
+    def _build(self, spec: CandidateSpec) -> tuple[Candidate, Snapshot, float]:
+        start = time.perf_counter()
+        candidate = spec.create(self.plan.development)
+        candidate.synchronize()
+        load_s = time.perf_counter() - start
+        return candidate, take_snapshot(candidate, spec.source_sha256), load_s
 
     def _earlier(self, candidate: str) -> dict[tuple[str, str, int, str | None], Record]:
         if candidate not in self._finished:
@@ -179,42 +191,28 @@ class Pool:
         return self._finished[candidate]
 
 
-def _timed(candidate: Candidate, request: Request) -> tuple[object, Failure | None, BaseException | None, float]:
-    """The answer or the failure, and the seconds between an idle device before and after."""
-    answer: object = None
-    failure: Failure | None = None
-    error: BaseException | None = None
+def _timed(candidate: Candidate, request: Request) -> tuple[object, BaseException | None, float]:
+    """The answer or what was raised, and the seconds between an idle device before and after."""
     start = time.perf_counter()
-    try:
+
+    def ask() -> object:
+        nonlocal start
         candidate.synchronize()
         start = time.perf_counter()
         answer = candidate.decide(request)
         candidate.synchronize()
-    except _RAISED as caught:
-        failure, error = _failure(caught, "exception"), caught
-    return answer, failure, error, time.perf_counter() - start
+        return answer
+
+    answer, error = try_call(ask)
+    return answer, error, time.perf_counter() - start
 
 
 def _warm_up(candidate: Candidate, number: int) -> list[float]:
     """Seconds of the first probe and of ``number`` warm-ups; a failure ends them and shows in the first items."""
     seconds: list[float] = []
     for _ in range(number + 1 if number else 0):
-        _, failure, _, took = _timed(candidate, _WARM_UP)
-        if failure is not None:
+        _, error, took = _timed(candidate, _WARM_UP)
+        if error is not None:
             break
         seconds.append(took)
     return seconds
-
-
-def _failure(error: BaseException, code: str) -> Failure:
-    """A failure that names the kind of error and its place; the message stays out, it may quote a state or a key."""
-    if isinstance(error, CandidateError):
-        return Failure(code=_plain(error.code), detail=_plain(error.detail), fatal=bool(error.fatal))
-    frame = traceback.extract_tb(error.__traceback__)[-1]
-    place = f"{Path(frame.filename).name}, line {frame.lineno}"
-    return Failure(code=code, detail=_plain(f"{type(error).__name__} raised in {place}"))
-
-
-def _plain(value: object) -> str:
-    """``value`` as text that a file can hold: a lone surrogate, as file names bring along, is escaped."""
-    return str(value).encode("utf-8", "backslashreplace").decode("utf-8")

@@ -16,11 +16,13 @@ import pytest
 from decibench.bench_tests.plan import Item, Plan, journal_path
 from decibench.cases.door import UsageError
 from decibench.cases.request import request_hash
-from decibench.reports.journal import Header, JournalWriter, drop_torn_line, is_started, read_journal
+from decibench.reports.journal import Header, JournalWriter, check_first_line, is_started, read_journal
 from decibench.reports.record import Failure, Record, failed_decisions
 
 ATTRIBUTE: Final = "decibench"
 """Name of the attribute on a call report that carries an item's outcome between processes."""
+
+_OURS: Final = "test_decisions.py::test_decision"
 
 
 def item_id(nodeid: str) -> str:
@@ -41,10 +43,37 @@ class Recorder:
     fatal: str | None = None
     _journals: dict[str, JournalWriter] = field(default_factory=dict)
     _seen: set[str] = field(default_factory=set)
+    _claimed: bool = False
 
-    def collect(self, nodeids: list[str]) -> None:
-        """Note which of our items were selected."""
+    @property
+    def started(self) -> set[str]:
+        """The candidates whose journals this run has written to."""
+        return set(self._journals)
+
+    def claim(self) -> None:
+        """Make the directory of the run this run's own: another may have begun in the same second."""
+        options = self.plan.options
+        if self._claimed or options.run_dir is not None or options.resume is not None:
+            return
+        self._claimed = True
+        # Where nothing can be made at all, the first record says so and stops the run.
+        with contextlib.suppress(OSError):
+            self.run_dir = _make_fresh(self.run_dir)
+
+    def collect(self, nodeids: list[str]) -> str | None:
+        """Note which of our items were selected; a sentence where one has an id that is not in the plan.
+
+        What such an item measures could not be told from any other's, so that nothing may be run.
+        """
         self.collected.update(id_ for nodeid in nodeids if (id_ := item_id(nodeid)) in self.plan.by_id)
+        ours = (nodeid for nodeid in nodeids if nodeid.partition("[")[0].endswith(_OURS))
+        renamed = next((nodeid for nodeid in ours if item_id(nodeid) not in self.plan.by_id), None)
+        if renamed is None:
+            return None
+        return (
+            f"{renamed}: the id of the item was changed by another plugin or a conftest.py, such as by a fixture with "
+            "params that is used everywhere; run without that (-p no:NAME), and repeat cases by --trials"
+        )
 
     def receive(self, report: pytest.TestReport) -> None:
         """Journal what a report brings; synthesise a failed record where an item ended without one."""
@@ -55,6 +84,9 @@ class Recorder:
             return
         try:
             self._receive(item, report)
+        except FileExistsError:
+            path = journal_path(self.run_dir, item.candidate)
+            self.fatal = f"{path}: another run has begun to write there; name another directory by --run-dir"
         except OSError as error:
             # To go on would be to ask what cannot be kept.
             path = journal_path(self.run_dir, item.candidate)
@@ -115,10 +147,12 @@ class Recorder:
 
     def _journal(self, candidate: str) -> JournalWriter:
         if candidate not in self._journals:
+            self.claim()
             header = Header(
                 run=uuid.uuid4().hex, candidate=candidate, suite=self.plan.suite_ref, protocol=self.plan.protocol
             )
-            self._journals[candidate] = JournalWriter(journal_path(self.run_dir, candidate), header)
+            path, new = journal_path(self.run_dir, candidate), self.plan.options.resume is None
+            self._journals[candidate] = JournalWriter(path, header, new=new)
         return self._journals[candidate]
 
 
@@ -137,11 +171,16 @@ def choose_run_dir(plan: Plan) -> Path:
             )
         return options.run_dir
     names = "-".join(spec.name for spec in plan.specs)
-    base = f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{names}"[:120]
-    runs = options.home / "runs"
-    return next(
-        path for number in range(1, 1000) if not (path := runs / (base if number == 1 else f"{base}-{number}")).exists()
-    )
+    return options.home / "runs" / f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{names}"[:120]
+
+
+def _make_fresh(path: Path) -> Path:
+    """Make ``path`` or, where that is taken, the first of ``path-2``, ``path-3``, ... that is not."""
+    for place in (path, *(path.with_name(f"{path.name}-{number}") for number in range(2, 1000))):
+        with contextlib.suppress(FileExistsError):
+            place.mkdir(parents=True)
+            return place
+    return path
 
 
 def _check_place(option: str, path: Path) -> None:
@@ -165,11 +204,12 @@ def _check_resume(plan: Plan, run: Path) -> None:
         if not path.exists():
             continue
         try:
-            drop_torn_line(path)
+            # Nothing is cut before the first record: what is no journal, or is only looked at, stays as it is.
+            if not is_started(path):
+                check_first_line(path)
+                continue
         except OSError as error:
             raise UsageError(f"--resume {run}: {path} cannot be used ({error.strerror})") from error
-        if not is_started(path):
-            continue
         header = read_journal(path).header
         if header.suite != plan.suite_ref:
             raise UsageError(f"{path}: was recorded on another suite or version; start a new run")

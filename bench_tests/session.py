@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from decibench.bench_tests.guard import raised_in
 from decibench.bench_tests.progress import Progress
 from decibench.bench_tests.recorder import ATTRIBUTE, Recorder, item_id
 from decibench.cases.door import Exit
@@ -26,6 +27,7 @@ class Controller:
         self._progress: Progress | None = None
         self._finished: Any = None
         self._session: pytest.Session | None = None
+        self._refusal: str | None = None
 
     def pytest_sessionstart(self, session: pytest.Session) -> None:
         """Remember the session that a fatal record has to stop."""
@@ -34,18 +36,25 @@ class Controller:
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Note the selection; under xdist the controller's own session has none."""
-        self._recorder.collect([item.nodeid for item in session.items])
+        self._refusal = self._recorder.collect([item.nodeid for item in session.items])
+        if self._refusal is not None:
+            raise pytest.UsageError(self._refusal)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, node: object, ids: list[str]) -> None:
         """Note the selection that a worker reports."""
-        self._recorder.collect(ids)
+        refusal = self._recorder.collect(ids)
+        if refusal is not None:
+            # Raised here, the sentence would drown in the traceback of an internal error.
+            self._refusal = refusal
+            self._stop(refusal)
 
     def pytest_report_collectionfinish(self) -> list[str]:
         """Say what will be asked and where it is written."""
         recorder, plan = self._recorder, self._recorder.plan
         if not recorder.collected or self._config.option.collectonly:
             return []
+        recorder.claim()
         manifest = plan.suite.manifest
         return [
             f"decibench: {manifest.name} {manifest.version}, {len(recorder.collected)} of "
@@ -72,22 +81,19 @@ class Controller:
         recorder.receive(report)
         if recorder.counts.total() > before and self._live():
             self._show(report)
-        if recorder.fatal and self._session is not None and not self._session.shouldstop:
-            self._session.shouldstop = recorder.fatal
-            # Under xdist the session's own flag is not read; the scheduler plugin has one of the same name.
-            scheduler: Any = self._config.pluginmanager.get_plugin("dsession")
-            if scheduler is not None:
-                scheduler.shouldstop = recorder.fatal
+        if recorder.fatal:
+            self._stop(recorder.fatal)
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
         """Write reports and set the exit status, by precedence 4, 2, 11, 1, 10."""
         if self._config.option.collectonly or not self._recorder.collected:
             return
-        from decibench.bench_tests.finish import finish
-
+        if self._refusal is not None:
+            session.exitstatus = Exit.USAGE
+            return
         chosen_stop = bool(session.shouldfail)
-        finished = self._finished = finish(self._recorder.plan, self._recorder, chosen_stop=chosen_stop)
+        finished = self._finished = self._finish(chosen_stop)
         status = int(exitstatus)
         if chosen_stop and status == Exit.INTERRUPTED and self._recorder.fatal is None:
             status = session.exitstatus = Exit.FAILED  # What -x ends in without xdist, which interrupts the session.
@@ -118,9 +124,30 @@ class Controller:
             print_comparison(console, self._finished.comparison)
         for error in self._finished.errors:
             terminalreporter.write_line(f"ERROR: {error}", red=True)
+        if self._finished.unchecked is not None:
+            terminalreporter.write_line(f"INCOMPLETE: {self._finished.unchecked}", red=True)
         if self._recorder.fatal:
             terminalreporter.write_line(f"STOPPED: {self._recorder.fatal}", red=True)
         terminalreporter.write_line(f"decibench: reports in {self._recorder.run_dir}")
+
+    def _finish(self, chosen_stop: bool) -> Any:
+        from decibench.bench_tests.finish import Finished, finish
+
+        recorder = self._recorder
+        try:
+            return finish(recorder.plan, recorder, chosen_stop=chosen_stop)
+        except Exception as error:  # The last resort: a traceback would hide that the journals are there.
+            message = f"{recorder.run_dir}: no report could be made ({raised_in(error)}); the journals are kept"
+            return Finished((), None, Exit.USAGE, [message])
+
+    def _stop(self, reason: str) -> None:
+        if self._session is None or self._session.shouldstop:
+            return
+        self._session.shouldstop = reason
+        # Under xdist the session's own flag is not read; the scheduler plugin has one of the same name.
+        scheduler: Any = self._config.pluginmanager.get_plugin("dsession")
+        if scheduler is not None:
+            scheduler.shouldstop = reason
 
     def _live(self) -> bool:
         """True where a line can be rewritten: a terminal in pytest's default verbosity."""

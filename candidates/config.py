@@ -23,6 +23,8 @@ from decibench.cases.schema import Case, Model, Name, Text
 
 DEFAULT_FILE: Final = "decibench.toml"
 FACTORY: Final = "create_candidate"
+_LONGEST_NAME: Final = 100
+"""Names become parts of paths, which file systems bound at about 255 bytes."""
 _DEVICE = re.compile(r"cpu|mps|cuda(:\d+)?")
 
 
@@ -99,8 +101,7 @@ def resolve_candidates(
         only = found[0]
         found = [CandidateSpec(label, only.device, only.model, only.entry, only.path)]
     for spec in found:
-        if not spec.name:
-            raise UsageError(f"--candidate {spec.path}: its name holds no letter or digit; add --model-label NAME")
+        _check_spec_name(spec)
     repeated = sorted({spec.name for spec in found if sum(other.name == spec.name for other in found) > 1})
     if repeated:
         raise UsageError(f"--candidate: {', '.join(repeated)} stands for two candidates; give each a name of its own")
@@ -115,6 +116,8 @@ def _resolve(name: str, tables: dict[str, CandidateTable], file: Path | None, de
     if adapter.endswith(".py") or "/" in adapter:
         path = base / adapter
         _check_source(path, where)
+        # A candidate may change the working directory before the next one is built.
+        path = path.absolute()
         if model is not None:
             raise UsageError(f"{where}.model: a file's {FACTORY}(device) takes no model; remove it")
         own = name if table else re.sub(r"[^a-z0-9]+", "-", path.stem.lower()).strip("-")
@@ -138,11 +141,14 @@ def _read_file(file: Path) -> dict[str, CandidateTable]:
     try:
         return CandidatesFile.model_validate(tomllib.loads(file.read_text("utf-8"))).candidates
     except OSError as error:
-        raise UsageError(f"{file}: cannot be read ({error.strerror}); check --candidates") from error
+        what = f"cannot be read ({error.strerror}); make it a readable file, or name another by --candidates"
+        raise UsageError(f"{file}: {what}") from error
     except ValidationError as error:
         raise UsageError("\n".join(str(problem) for problem in problems_of(error, str(file)))) from error
     except ValueError as error:
         raise UsageError(f"{file}: is not TOML: {error}") from error
+    except RecursionError:
+        raise UsageError(f"{file}: is nested too deeply; keep to tables of plain values") from None
 
 
 def _check_devices(tables: dict[str, CandidateTable], file: Path | None) -> None:
@@ -157,17 +163,33 @@ def _check_name(name: str, what: str) -> None:
         TypeAdapter(Name).validate_python(name)
     except ValidationError:
         raise UsageError(f"{what} {name!r}: use lower-case letters, digits and single hyphens") from None
+    _check_length(name, what)
+
+
+def _check_length(name: str, what: str) -> None:
+    if len(name) > _LONGEST_NAME:
+        raise UsageError(f"{what} {name[:20]}...: has {len(name)} characters; use at most {_LONGEST_NAME}")
+
+
+def _check_spec_name(spec: CandidateSpec) -> None:
+    """A name that came of a table or a file is as good as one that was given."""
+    if not spec.name:
+        raise UsageError(f"--candidate {spec.path}: its name holds no letter or digit; add --model-label NAME")
+    _check_length(spec.name, "the candidate name")
 
 
 def _check_source(path: Path, where: str) -> None:
     """Syntax and factory are checked without running the file: it may import a whole deep-learning stack."""
     try:
         tree = ast.parse(path.read_bytes(), filename=path.name)
+        found = any(FACTORY in _bound(node) for node in _at_module_level(tree))
     except OSError as error:
         raise UsageError(f"{where}: {path} cannot be read ({error.strerror}); check the path") from error
     except (SyntaxError, ValueError) as error:
         raise UsageError(f"{where}: {path} is not valid Python: {error}; correct it") from error
-    if not any(FACTORY in _bound(node) for node in _at_module_level(tree)):
+    except (RecursionError, MemoryError):
+        raise UsageError(f"{where}: {path} is nested too deeply for Python to read; break it up") from None
+    if not found:
         raise UsageError(f"{where}: {path} defines no {FACTORY}(device); add one that returns your candidate")
 
 

@@ -91,9 +91,11 @@ def _weights(model: str) -> Path:
     """The newest bundled weights whose name starts with ``model``; ``sparrow-`` may be left out."""
     spec = importlib.util.find_spec("sparrow_decider")
     assert spec is not None
-    bundled = Path(next(iter(spec.submodule_search_locations or ()))) / "models"
-    found = sorted(bundled.glob(f"sparrow-{model.removeprefix('sparrow-')}*.sparrow"))
+    folder = Path(next(iter(spec.submodule_search_locations or ()))) / "models"
+    bundled = sorted(folder.glob("*.sparrow"))
+    # Compared as text: a model's name is no pattern.
+    found = [path for path in bundled if path.stem.startswith(f"sparrow-{model.removeprefix('sparrow-')}")]
     if not found:
-        known = ", ".join(path.stem for path in sorted(bundled.glob("*.sparrow")))
+        known = ", ".join(path.stem for path in bundled)
         raise CandidateError("unknown-model", f"bundles no model {model!r}; use {known}")
     return found[-1]

@@ -7,10 +7,12 @@ import difflib
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import cast, get_args
 
 from decibench.cases.door import Exit, Parser, UsageError, run_door
 from decibench.cases.lint import lint
 from decibench.cases.loading import DEFAULT_SUITE, MANIFEST, Suite, find_suite, load_suite, shipped_suites
+from decibench.cases.schema import Role
 from decibench.cases.show import show_case
 
 
@@ -83,12 +85,7 @@ def _validate(options: argparse.Namespace) -> Exit:
 def _freeze(options: argparse.Namespace) -> Exit:
     from decibench.cases.freezing import freeze
 
-    roles = {}
-    for text in options.role:
-        variant, _, role = text.partition("=")
-        if role not in ("core", "attack", "probe"):
-            raise UsageError(f"--role {text}: write VARIANT=core, VARIANT=attack or VARIANT=probe")
-        roles[variant] = role
+    roles = _roles(options.role)
     directory: Path = options.directory
     if not directory.is_dir():
         raise UsageError(f"{directory} is not a directory; name the one that holds your *.jsonl files")
@@ -96,6 +93,18 @@ def _freeze(options: argparse.Namespace) -> Exit:
     path = freeze(directory, name, options.version, options.license, roles)
     print(f"{path} written\n{_summary(load_suite(directory))}")
     return Exit.COMPLETE
+
+
+def _roles(texts: Sequence[str]) -> dict[str, Role]:
+    roles: dict[str, Role] = {}
+    for text in texts:
+        variant, _, role = text.partition("=")
+        if not variant or role not in get_args(Role):
+            raise UsageError(f"--role {text}: write VARIANT=core, VARIANT=attack or VARIANT=probe")
+        if variant in roles:
+            raise UsageError(f"--role {text}: {variant} has the role {roles[variant]} already; give it one")
+        roles[variant] = cast(Role, role)
+    return roles
 
 
 def _show(options: argparse.Namespace) -> Exit:

@@ -120,6 +120,8 @@ def _read(path: Path, model: type[M], problems: list[Problem]) -> M | None:
         problems += problems_of(error, path.name)
     except ValueError as error:
         problems.append(Problem(path.name, f"is not TOML: {error}"))
+    except RecursionError:
+        problems.append(Problem(path.name, "is not usable TOML: it is nested too deeply; flatten it"))
     return None
 
 

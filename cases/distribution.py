@@ -136,7 +136,7 @@ def finite_number(value: object, what: str) -> float:
 def _chosen(raw: Mapping[str, float], choice: object, top: float, tolerance: float) -> str:
     if not isinstance(choice, str) or choice not in raw:
         raise InvalidAnswer("unknown-choice", "the choice is not one of the question's options")
-    if top - raw[choice] > tolerance:
+    if top - raw[choice] > tolerance + _ROUNDING_SLACK:
         raise InvalidAnswer("choice-not-top", f"the choice has probability {raw[choice]:.6g}, the maximum is {top:.6g}")
     # A str subclass would not survive serialisation to another process: return the plain option.
     return next(option for option in raw if option == choice)

@@ -53,6 +53,8 @@ _REMEDIES = {
     "too_long": "has too many entries; at most {max_length} are allowed",
     "literal_error": "must be {expected}",
     "greater_than_equal": "must be at least {ge}",
+    "less_than_equal": "must be at most {le}",
+    "finite_number": "must be a finite number",
     "union_tag_not_found": 'needs a "type": choice, noul or score',
     "union_tag_invalid": "has the unknown type {tag!r}; use choice, noul or score",
 }

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
 from decibench.cases.building import manifest_bytes
 from decibench.cases.checks import check_cases
-from decibench.cases.errors import Problem, SuiteError
+from decibench.cases.errors import Problem, SuiteError, problems_of
 from decibench.cases.jsonio import read_json
-from decibench.cases.loading import MANIFEST, read_cases
-from decibench.cases.schema import Manifest, Name, Role
+from decibench.cases.loading import MANIFEST, read_cases, read_file
+from decibench.cases.schema import FileName, Manifest, Name, Role, Text
 from decibench.cases.variants import VARIANTS
 
 
@@ -22,16 +23,11 @@ def freeze(directory: Path, name: str, version: str, license_: str, roles: Mappi
     ``roles`` gives the role of variants that are not the shipped ones. Raises SuiteError when a case is faulty,
     a variant has no role, or ``version`` is already frozen with other bytes.
     """
-    files = {path.name: path.read_bytes() for path in sorted(directory.glob("*.jsonl"))}
     problems: list[Problem] = []
-    try:
-        TypeAdapter(Name).validate_python(name)
-    except ValidationError:
-        problems.append(Problem("--name", f"{name!r} must be lower-case letters, digits and single hyphens"))
-    for option, value in (("--version", version), ("--license", license_)):
-        if not value:
-            problems.append(Problem(option, "must not be empty"))
-    if not any(data.strip() for data in files.values()):
+    found = {path.name: read_file(path, path.name, problems) for path in sorted(directory.glob("*.jsonl"))}
+    files = {file: data for file, data in found.items() if data is not None}
+    problems += _check_facts(name, version, license_, files)
+    if not found or (files and not any(data.strip() for data in files.values())):
         problems.append(Problem(str(directory), "holds no *.jsonl file with cases; write one case per line"))
     located = [entry for file, data in files.items() for entry in read_cases(data, file, problems)]
     problems += check_cases(located)
@@ -51,6 +47,24 @@ def freeze(directory: Path, name: str, version: str, license_: str, roles: Mappi
         )
     path.write_bytes(data)
     return path
+
+
+def _check_facts(name: str, version: str, license_: str, files: Iterable[str]) -> Iterator[Problem]:
+    """What keeps the facts from standing in a manifest, by the types of its fields."""
+    if _faults(name, Name, ""):  # By default it is the name of a directory, which the user should see.
+        yield Problem("--name", f"{name!r} must be lower-case letters, digits and single hyphens")
+    yield from _faults(version, Text, "--version")
+    yield from _faults(license_, Text, "--license")
+    for file in files:
+        yield from _faults(file, FileName, file)
+
+
+def _faults(value: str, kind: Any, place: str) -> list[Problem]:
+    try:
+        TypeAdapter(kind).validate_python(value)
+    except ValidationError as error:
+        return problems_of(error, place)
+    return []
 
 
 def _version(path: Path) -> str | None:

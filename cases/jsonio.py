@@ -8,7 +8,7 @@ from typing import Any
 
 
 def read_json(text: str | bytes) -> Any:
-    """Parse JSON; a repeated key, ``NaN`` or ``Infinity`` raises ValueError with a sentence.
+    """Parse JSON; bytes that are no UTF-8, a repeated key, ``NaN`` or ``Infinity`` raise ValueError with a sentence.
 
     >>> read_json('{"a": 1, "a": 2}')
     Traceback (most recent call last):
@@ -16,7 +16,11 @@ def read_json(text: str | bytes) -> Any:
     ValueError: the key 'a' appears twice in one object; keep one
     """
     try:
-        return json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant)
+        # From bytes json.loads would guess the encoding and read UTF-16 and UTF-32 too.
+        content = text if isinstance(text, str) else text.decode("utf-8-sig")
+        return json.loads(content, object_pairs_hook=_unique, parse_constant=_no_constant)
+    except UnicodeDecodeError as error:
+        raise ValueError(f"byte {error.start + 1} is not UTF-8; save the file as UTF-8 text") from None
     except RecursionError:
         raise ValueError("it is nested too deeply; flatten it") from None
 

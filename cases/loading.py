@@ -51,9 +51,14 @@ def find_suite(name_or_path: str) -> Path:
     if name_or_path in shipped:
         return shipped[name_or_path]
     path = Path(name_or_path)
-    if (path / MANIFEST).is_file():
-        return path
-    if path.is_dir():
+    try:
+        if (path / MANIFEST).is_file():
+            return path
+        is_directory = path.is_dir()
+    except OSError as error:  # A name too long, a loop of links, a folder that may not be entered.
+        message = f"cannot be looked for ({error.strerror}); name a shipped suite or a directory with a suite"
+        raise SuiteError([Problem(name_or_path, message)]) from error
+    if is_directory:
         remedy = f"python -m decibench.cases freeze {path}"
         raise SuiteError([Problem(name_or_path, f"has no {MANIFEST}; freeze its cases with: {remedy}")])
     known = ", ".join(shipped) or "none"
@@ -74,7 +79,7 @@ def load_suite(path: Path) -> Suite:
         for extra in sorted({file.name for file in path.glob("*.jsonl")} - listed)
     ]
     for file in manifest.files:
-        data = _read_file(path / file.path, file.path, problems)
+        data = read_file(path / file.path, file.path, problems)
         if data is None:
             continue
         if hashlib.sha256(data).hexdigest() != file.sha256:
@@ -112,9 +117,19 @@ def read_cases(data: bytes, file: str, problems: list[Problem]) -> list[Located]
     return found
 
 
+def read_file(path: Path, name: str, problems: list[Problem]) -> bytes | None:
+    """The bytes of a file of a suite; where it cannot be read, None and one of ``problems``."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        message = f"cannot be read ({error.strerror}); it belongs in {path.parent}, as a readable file"
+        problems.append(Problem(name, message))
+        return None
+
+
 def _read_manifest(path: Path) -> tuple[Manifest, str]:
     problems: list[Problem] = []
-    data = _read_file(path / MANIFEST, MANIFEST, problems)
+    data = read_file(path / MANIFEST, MANIFEST, problems)
     if data is not None:
         try:
             manifest = Manifest.model_validate(read_json(data))
@@ -124,11 +139,3 @@ def _read_manifest(path: Path) -> tuple[Manifest, str]:
         except ValueError as error:
             problems.append(Problem(MANIFEST, f"is not JSON: {error}"))
     raise SuiteError(problems)
-
-
-def _read_file(path: Path, name: str, problems: list[Problem]) -> bytes | None:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        problems.append(Problem(name, f"cannot be read ({error.strerror}); it belongs in {path.parent}"))
-        return None

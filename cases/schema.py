@@ -6,14 +6,18 @@ a case shown to a person, stored in a suite and sent to a model is the same text
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final, Literal, TypeAlias
+from collections.abc import Sequence
+from typing import Annotated, Any, Final, Literal, TypeAlias, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
 from decibench.cases.jsonio import canonical_json
 
 MAX_OPTIONS: Final = 255
 """Most options of a ``choice`` question: the documented limit of the System One protocol."""
+
+MAX_DEPTH: Final = 50
+"""Most objects and lists inside each other in free-form content: far from where a recursive function gives up."""
 
 SUITE_SCHEMA: Final = "decibench.suite/1"
 
@@ -24,17 +28,41 @@ Role: TypeAlias = Literal["core", "attack", "probe"]
 """``core``: a correct answer must not change; ``attack``: injected instructions; ``probe``: reported apart."""
 
 
-def _check_state(state: object) -> object:
-    """Refuse a state that could not be hashed or sent: pydantic looks into neither a plain str nor into Any."""
-    if not isinstance(state, str | dict | list):
-        raise ValueError("must be a string, an object or a list")
+_Content = TypeVar("_Content")
+
+
+def check_content(content: _Content) -> _Content:
+    """Refuse content that could not be hashed or sent: pydantic looks into neither a plain str nor into Any."""
+    if _depth(content) > MAX_DEPTH:
+        raise ValueError(f"is nested more than {MAX_DEPTH} deep; flatten it")
     try:
-        canonical_json(state).encode()
+        canonical_json(content).encode()
     except UnicodeEncodeError:
         raise ValueError("holds a character that is not valid Unicode (a lone surrogate); remove it") from None
     except ValueError:
         raise ValueError("holds a number that is not finite; write a smaller one") from None
-    return state
+    return content
+
+
+def _depth(content: object) -> int:
+    depth = 0
+    level: Sequence[object] = [content]
+    while level := [part for part in level if isinstance(part, dict | list)]:
+        depth += 1
+        level = [child for part in level for child in (part.values() if isinstance(part, dict) else part)]
+    return depth
+
+
+def _check_state(state: object) -> object:
+    if not isinstance(state, str | dict | list):
+        raise ValueError("must be a string, an object or a list")
+    return check_content(state)
+
+
+def _check_file_name(name: str) -> str:
+    if name in (".", "..") or any(character in name for character in "/\\\0"):
+        raise ValueError("must be the plain name of a file beside the manifest, without a folder")
+    return name
 
 
 State: TypeAlias = Annotated[str | dict[str, Any] | list[Any], BeforeValidator(_check_state)]
@@ -43,6 +71,7 @@ Name: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(-[a-z0-9
 Text: TypeAlias = Annotated[str, StringConstraints(min_length=1)]
 Description: TypeAlias = Annotated[str, StringConstraints(min_length=0)]
 """May be empty. The constraint makes pydantic refuse lone surrogates, which it lets pass in a plain str."""
+FileName: TypeAlias = Annotated[Text, AfterValidator(_check_file_name)]
 Sha256: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 
 
@@ -158,7 +187,7 @@ class Case(Model):
 class SuiteFile(Model):
     """A file of cases with the hash of its bytes."""
 
-    path: Text
+    path: FileName
     sha256: Sha256
     cases: Annotated[int, Field(ge=1)]
 

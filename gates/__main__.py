@@ -23,7 +23,7 @@ def main(arguments: Sequence[str] | None = None) -> Exit:
     """Run the door with ``arguments`` (default: the command line) and return its exit status."""
     parser = Parser(prog="python -m decibench.gates", description="Fit and apply gates offline.")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    source_help = "a complete report.json, or a rows file, all of whose rows count"
+    source_help = "a complete report.json, its journal.jsonl, or a rows file, all of whose rows count"
 
     fit = commands.add_parser("fit", help="fit the empirical gate on calibration decisions and print it as JSON")
     fit.add_argument("file", metavar="FILE", type=Path, help=source_help)
@@ -48,11 +48,15 @@ def _fit(options: argparse.Namespace) -> Exit:
         protocol,
         candidate_hash=source.candidate_hash,
         suite_hash=source.suite.hash if source.suite else None,
-        grouped=source.grouped,
     )
-    if options.out is not None:
-        write_gate(gate, options.out)
     print(json.dumps({"gates": {"empirical": gate.model_dump(mode="json")}}, indent=1))
+    if options.out is not None:
+        try:
+            write_gate(gate, options.out)
+        except OSError as error:
+            raise UsageError(
+                f"--out {options.out}: cannot be written ({error.strerror}); name a file in a folder that exists"
+            ) from error
     return Exit.FAILED if gate.status == "refused" else Exit.COMPLETE
 
 
@@ -80,9 +84,9 @@ def _apply(options: argparse.Namespace) -> Exit:
 def _read(path: Path) -> Source:
     source = read_source(path)
     if source.kind == "journal":
-        raise UsageError(f"{path}: a journal does not tell whether its run was complete; use its report.json")
+        sys.stderr.write(f"{path}: a journal does not tell whether its run was complete; its report.json does\n")
     if source.complete is False:
-        raise UsageError(f"{path}: the run is partial or incomplete; gates need a complete one")
+        raise UsageError(f"{path}: the run is partial or incomplete; gates need a complete one", Exit.INCOMPLETE)
     return source
 
 

@@ -32,7 +32,6 @@ def fit_empirical(
     *,
     candidate_hash: str | None,
     suite_hash: str | None,
-    grouped: bool = True,
 ) -> Gate:
     """Fit the gate on ``records``, all of which count.
 
@@ -51,7 +50,7 @@ def fit_empirical(
         protocol_hash=protocol.hash,
         suite_hash=suite_hash,
         calibration_hash=_hash(records),
-        groups=list(dict.fromkeys(record.group for record in records)) if grouped else None,
+        groups=list(dict.fromkeys(record.group for record in records)),
     )
     if not len(decisions):
         return gate
@@ -123,7 +122,10 @@ def _reason(
 
 
 def _hash(records: Sequence[Record]) -> str:
-    """What was decided, without the times: the same decisions, the same hash."""
+    """What was decided and what was right, without the times: the same decisions, the same hash."""
     return sha256_of(
-        sorted((r.case, r.trial, [(d.question, d.choice, d.probabilities) for d in r.decisions]) for r in records)
+        sorted(
+            (r.case, r.trial, [(d.question, d.expected, d.unsafe, d.choice, d.probabilities) for d in r.decisions])
+            for r in records
+        )
     )

@@ -34,8 +34,8 @@ class Gate(Model):
     ``status`` is ``fitted`` (``threshold`` is set), ``none-qualifies`` (null: accepts nothing), ``refused``
     (calibration has failed decisions; null) or ``not-fitted`` (the run gave nothing to fit on). ``resolution`` is
     the smallest step between two of the ``distinct_top_probabilities`` on calibration; no threshold above
-    ``highest_top_probability`` can accept anything. ``groups`` are the scenarios it was fitted on, null where the
-    records do not tell them.
+    ``highest_top_probability`` can accept anything. ``groups`` are the scenarios it was fitted on, or the cases
+    where the records do not tell scenarios; null where it was fitted on nothing.
     """
 
     schema_: Annotated[Literal["decibench.gate/1"], Field(alias="schema")] = "decibench.gate/1"
@@ -76,6 +76,12 @@ def check_applies(
     It must come from the same candidate, protocol and suite, and from other scenarios than those it is applied to.
     """
     check_usable(gate)
+    if gate.candidate_hash is None or candidate_hash is None:
+        which = "the gate" if gate.candidate_hash is None else "the file it is applied to"
+        raise UsageError(
+            f"{which} does not say which candidate answered, and a threshold does not carry over to another one; "
+            "name the candidate in the rows file (field candidate), and fit the gate on such a file"
+        )
     for what, own, other in (
         ("candidate", gate.candidate_hash, candidate_hash),
         ("protocol", gate.protocol_hash, protocol_hash),

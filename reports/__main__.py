@@ -44,9 +44,13 @@ def _score(options: argparse.Namespace) -> Exit:
     if options.threshold is not None:
         point = GatePoint(threshold=options.threshold)
     floor = source.protocol.log_loss_floor
-    metrics = measure(decisions_of(records, floor), floor, point)
+    decisions = decisions_of(records, floor)
+    splits = {split: decisions.where(decisions.split == split) for split in SPLITS}
     output = {
-        "overall": metrics.model_dump(mode="json"),
+        "overall": measure(decisions, floor, point).model_dump(mode="json"),
+        "by_split": {
+            split: measure(part, floor, point).model_dump(mode="json") for split, part in splits.items() if len(part)
+        },
         "latency": latency_of(records).model_dump(mode="json", exclude={"loads"}),
         "cost": cost_of(records, Prices()).model_dump(mode="json"),
     }

@@ -28,6 +28,7 @@ class Standing(Model):
     accuracy: float | None
     brier_score: float | None
     failed: int
+    accepted: int | None
     coverage: float | None
     selective_risk: float | None
     unsafe_acceptance: float | None
@@ -191,6 +192,7 @@ def _standing(report: Report, split: Split | None) -> Standing:
         accuracy=overall.accuracy if overall else None,
         brier_score=overall.brier_score if overall else None,
         failed=overall.failed if overall else 0,
+        accepted=overall.accepted if overall else None,
         coverage=overall.coverage if overall else None,
         selective_risk=overall.selective_risk if overall else None,
         unsafe_acceptance=overall.unsafe_acceptance if overall else None,

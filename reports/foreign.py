@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
-from pydantic import Field, ValidationError
+from pydantic import AfterValidator, Field, ValidationError
 
 from decibench.cases.distribution import InvalidAnswer, check_distribution
 from decibench.cases.errors import Problem, SuiteError, problems_of
 from decibench.cases.jsonio import read_json, sha256_of
-from decibench.cases.schema import Model, Split
+from decibench.cases.schema import Description, Model, Split, Text, check_content
 from decibench.reports.journal import SuiteRef, read_journal
 from decibench.reports.protocol import DEFAULT_PROTOCOL, Protocol
 from decibench.reports.record import Decision, Failure, Record, TokenUsage
 from decibench.reports.report import gate_point, read_report
 
 UNKNOWN: Final = "unknown"
+_LEVELS: Final = frozenset("0123456789")
+_MOST_TOKENS: Final = 2**53
+_MOST_SECONDS: Final = 1e9
+"""Some thirty years: beyond it a clock is broken, and sums of such figures stop being JSON."""
+_MOST_PROBLEMS: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +41,6 @@ class Source:
     protocol: Protocol
     candidate_hash: str | None
     suite: SuiteRef | None
-    grouped: bool = True
     complete: bool | None = None
     threshold: float | None = None
     gated: bool = False
@@ -45,44 +51,50 @@ class RowsFile(Model):
 
     Needed: case_id, question_id, expected, choice, probabilities. Known: unsafe_labels, type, group, family,
     variant, split, trial, latency_s, input_tokens, output_tokens, confidence, error. ``decimals`` is the rounding
-    of the probabilities, ``threshold`` the gate the rows were recorded with.
+    of the probabilities, ``threshold`` the gate the rows were recorded with. ``candidate`` tells who answered, in any
+    fields; a gate can only be applied where that is known.
     """
 
     row_fields: list[str]
     rows: list[list[Any]]
     split: Split = "calibration"
-    candidate: dict[str, Any] = Field(default_factory=dict)
-    decimals: int | None = None
-    threshold: float | None = None
+    candidate: Annotated[dict[str, Any], AfterValidator(check_content)] = Field(default_factory=dict)
+    decimals: Annotated[int, Field(ge=1, le=17)] | None = None
+    threshold: Annotated[float, Field(ge=0, le=1)] | None = None
 
 
 class Row(Model):
     """One row by field name."""
 
-    case_id: str
-    question_id: str
-    expected: str
-    choice: str | None
-    probabilities: dict[str, Any] | None
-    unsafe_labels: list[str] = []
+    case_id: Text
+    question_id: Text
+    expected: Text
+    choice: Description | None
+    probabilities: dict[Text, Any] | None
+    unsafe_labels: list[Text] = []
     type: Literal["choice", "noul", "score"] = "choice"
-    group: str | None = None
-    family: str = UNKNOWN
-    variant: str = UNKNOWN
+    group: Description | None = None
+    family: Text = UNKNOWN
+    variant: Text = UNKNOWN
     split: Split | None = None
-    trial: int = 1
-    latency_s: float | None = None
-    input_tokens: int | None = None
-    output_tokens: int | None = None
-    confidence: float | None = None
-    error: str | None = None
+    trial: Annotated[int, Field(ge=1)] = 1
+    latency_s: Annotated[float, Field(ge=0, le=_MOST_SECONDS)] | None = None
+    input_tokens: Annotated[int, Field(ge=0, le=_MOST_TOKENS)] | None = None
+    output_tokens: Annotated[int, Field(ge=0, le=_MOST_TOKENS)] | None = None
+    confidence: Annotated[float, Field(allow_inf_nan=False)] | None = None
+    error: Description | None = None
+
+    @property
+    def item(self) -> tuple[str, str, int]:
+        """What a file may answer once."""
+        return (self.case_id, self.question_id, self.trial)
 
 
 def read_source(path: Path) -> Source:
     """Read a journal (.jsonl), a report or a rows file; SuiteError says what is wrong and where."""
-    if path.is_dir():
-        raise SuiteError([Problem(str(path), "is a directory; name its report.json or journal.jsonl")])
     try:
+        if path.is_dir():
+            raise SuiteError([Problem(str(path), "is a directory; name its report.json or journal.jsonl")])
         if path.suffix == ".jsonl":
             journal = read_journal(path)
             load = journal.load
@@ -118,39 +130,69 @@ def _read_rows(raw: Any, name: str) -> Source:
         file = RowsFile.model_validate({key: value for key, value in raw.items() if key in known})
     except ValidationError as error:
         raise SuiteError(problems_of(error, name)) from error
-    unknown = sorted(set(file.row_fields) - set(Row.model_fields))
-    problems: list[Problem] = []
-    if unknown:
-        fields = ", ".join(Row.model_fields)
-        problems.append(
-            Problem(name, f"has unknown names {', '.join(unknown)}; known are {fields}", None, "row_fields")
-        )
-    candidate_hash = sha256_of(file.candidate) if file.candidate else None
-    records: list[Record] = []
-    for index, values in enumerate(file.rows if not problems else []):
-        if len(values) != len(file.row_fields):
-            message = f"has {len(values)} entries, row_fields names {len(file.row_fields)}"
-            problems.append(Problem(name, message, None, f"rows[{index}]"))
-            continue
-        try:
-            row = Row.model_validate(dict(zip(file.row_fields, values, strict=True)))
-            records.append(_record(row, file, candidate_hash))
-        except ValidationError as error:
-            problems += problems_of(error, name, prefix=f"rows[{index}].")
+    problems = [Problem(name, message, None, "row_fields") for message in _check_fields(file.row_fields)]
+    # Without usable names no row can be read.
+    rows = [] if problems else _rows(file, name, problems)
     if problems:
-        raise SuiteError(problems[:10])
-    if not records:
+        raise SuiteError(problems[:_MOST_PROBLEMS])
+    if not rows:
         raise SuiteError([Problem(name, "holds no rows", None, "rows")])
+    candidate_hash = sha256_of(file.candidate) if file.candidate else None
     return Source(
         "rows",
-        records,
+        [_record(row, file, candidate_hash) for row in rows],
         DEFAULT_PROTOCOL,
         candidate_hash,
         None,
-        grouped="group" in file.row_fields,
         threshold=file.threshold,
         gated="threshold" in raw,
     )
+
+
+def _check_fields(names: list[str]) -> Iterator[str]:
+    unknown = sorted(set(names) - set(Row.model_fields))
+    if unknown:
+        yield f"has unknown names {', '.join(unknown)}; known are {', '.join(Row.model_fields)}"
+    twice = [field for field, number in Counter(names).items() if number > 1]
+    if twice:
+        yield f"names {', '.join(twice)} more than once; name each field once"
+
+
+def _rows(file: RowsFile, name: str, problems: list[Problem]) -> list[Row]:
+    """The rows of ``file``; what is wrong with them is added to ``problems``."""
+    rows: list[Row] = []
+    first: dict[tuple[str, str, int], int] = {}
+    for index, values in enumerate(file.rows):
+        place = f"rows[{index}]"
+        if len(values) != len(file.row_fields):
+            message = f"has {len(values)} entries, row_fields names {len(file.row_fields)}"
+            problems.append(Problem(name, message, None, place))
+            continue
+        try:
+            row = Row.model_validate(dict(zip(file.row_fields, values, strict=True)))
+        except ValidationError as error:
+            problems += problems_of(error, name, prefix=f"{place}.")
+            continue
+        rows.append(row)
+        problems += [Problem(name, message, None, f"{place}.{field}") for field, message in _check_row(row)]
+        known = first.setdefault(row.item, index)
+        if known != index:
+            message = f"answers the case, question and trial of rows[{known}] again; keep one, or number the trials"
+            problems.append(Problem(name, message, None, place))
+    return rows
+
+
+def _check_row(row: Row) -> Iterator[tuple[str, str]]:
+    """What must hold between the fields of one row."""
+    if row.expected in row.unsafe_labels:
+        yield "unsafe_labels", f"{row.expected!r} is the expected option; only wrong options can be unsafe"
+    if row.type != "score":
+        return
+    if not {row.expected, *row.unsafe_labels} <= _LEVELS:
+        yield "expected", "a score has its levels as options: write expected and unsafe labels as '0', '1', ..."
+    levels = {str(level) for level in range(len(row.probabilities or ()))}
+    if not levels <= _LEVELS or set(row.probabilities or ()) != levels:
+        yield "probabilities", "the options of a score must be its levels '0', '1', ..., at most ten, none left out"
 
 
 def _record(row: Row, file: RowsFile, candidate_hash: str | None) -> Record:

@@ -16,6 +16,7 @@ from decibench.reports.protocol import Protocol
 from decibench.reports.record import Record
 
 JOURNAL: Final = "journal.jsonl"
+_START: Final = b'{"kind":"run"'
 _Key = TypeVar("_Key", bound=Hashable)
 
 
@@ -83,10 +84,18 @@ def _last_attempts(records: Iterable[Record], key: Callable[[Record], _Key]) -> 
 
 
 class JournalWriter:
-    """Appends lines to a journal and flushes each one."""
+    """Appends lines to a journal and flushes each one.
 
-    def __init__(self, path: Path, header: Header) -> None:
+    A torn last line is cut first. With ``new`` a file that is there already is another process's journal, and
+    FileExistsError is raised.
+    """
+
+    def __init__(self, path: Path, header: Header, *, new: bool = False) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
+        if new:
+            path.touch(exist_ok=False)
+        elif path.exists():
+            drop_torn_line(path)
         self._file: IO[str] = path.open("a", encoding="utf-8")
         if self._file.tell() == 0:
             self._write("run", header.model_dump())
@@ -146,6 +155,15 @@ def read_journal(path: Path) -> Journal:
 def is_started(path: Path) -> bool:
     """True where a journal has its first line; a run that was killed at once may leave a file without one."""
     return path.exists() and b"\n" in path.read_bytes()
+
+
+def check_first_line(path: Path) -> None:
+    """Raise SuiteError where what stands before the first end of a line is not the beginning of a journal."""
+    with path.open("rb") as file:
+        start = file.read(len(_START))
+    if not _START.startswith(start):
+        message = "does not begin as a journal does; restore the file or start a new run"
+        raise SuiteError([Problem(str(path), message, 1)])
 
 
 def drop_torn_line(path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from decibench.cases.schema import Model
@@ -43,7 +44,7 @@ class Prices(Model):
 
 
 class Cost(Model):
-    """Tokens and money of the measured requests; a total with an unknown part is unknown, never 0."""
+    """Tokens and money of the measured requests; a total with an unknown part, or beyond all floats, is unknown."""
 
     prices: Prices
     input_tokens: int | None
@@ -67,8 +68,9 @@ def latency_of(records: Sequence[Record], loads: Sequence[LoadTime] = ()) -> Lat
 def latency_stats(seconds: Sequence[float | None]) -> LatencyStats | None:
     """Mean and percentiles of the known values; None where there is none.
 
-    >>> latency_stats([1.0, 3.0]).p50_s
-    2.0
+    >>> stats = latency_stats([1.0, 3.0])
+    >>> stats.p50_s, round(stats.p95_s, 2), round(stats.p99_s, 2)
+    (2.0, 2.9, 2.98)
     """
     import numpy as np
 
@@ -102,8 +104,13 @@ def cost_of(records: Sequence[Record], prices: Prices) -> Cost:
 
 def _sum(values: Sequence[float | None]) -> float | None:
     known = [value for value in values if value is not None]
-    return sum(known) if len(known) == len(values) else None
+    return _finite(sum(known)) if len(known) == len(values) else None
 
 
 def _priced(amount: float | None, price: float | None, unit: float) -> float | None:
-    return None if amount is None or price is None else amount / unit * price
+    return None if amount is None or price is None else _finite(amount / unit * price)
+
+
+def _finite(value: float) -> float | None:
+    # JSON has no infinity, and a report that cannot be written is worse than one figure that is not known.
+    return value if math.isfinite(value) else None

@@ -58,6 +58,16 @@ def expected_calibration_error(top_probability: Floats, correct: Bools, bins: in
     return float(np.abs(gaps).sum() / top_probability.size)
 
 
+def coverage(accepted: Bools) -> float | None:
+    """Share of all attempted decisions, failed ones included, that are accepted; 0 to 1.
+
+    >>> import numpy as np
+    >>> coverage(np.array([True, False, False, False]))
+    0.25
+    """
+    return mean(accepted)
+
+
 def selective_risk(accepted: Bools, correct: Bools) -> float | None:
     """Share of wrong among accepted decisions; 0 to 1, None where nothing is accepted.
 
@@ -76,6 +86,21 @@ def unsafe_acceptance(accepted: Bools, chose_unsafe: Bools, has_unsafe: Bools) -
     0.5
     """
     return mean((accepted & chose_unsafe)[has_unsafe])
+
+
+def paired_effect(first: Texts, second: Texts, expected: Texts) -> tuple[int, int, int, int]:
+    """Decisions that changed, degraded (right to wrong), improved (wrong to right), and were right twice.
+
+    ``first`` and ``second`` are the choices on the original and on the variant, pair by pair.
+
+    >>> import numpy as np
+    >>> paired_effect(np.array(["a", "a", "b"]), np.array(["a", "b", "c"]), np.array(["a", "a", "a"]))
+    (2, 1, 0, 1)
+    """
+    before, after = first == expected, second == expected
+    counts = (first != second, before & ~after, ~before & after, before & after)
+    changed, degraded, improved, twice = (int(mask.sum()) for mask in counts)
+    return changed, degraded, improved, twice
 
 
 def ordinal_mae(levels: Floats) -> float | None:

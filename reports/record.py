@@ -10,6 +10,11 @@ from pydantic import Field
 from decibench.cases.schema import Case, Model, Role, Split
 
 _EXACT: Final = frozenset({str, bool, int, float, type(None)})
+_CODE_LENGTH: Final = 60
+_DETAIL_LENGTH: Final = 300
+
+MOST_TOKENS: Final = 2**53
+"""More is no count: neither JSON readers nor a float would keep it exact."""
 
 
 class Failure(Model):
@@ -46,8 +51,8 @@ class Decision(Model):
 class TokenUsage(Model):
     """Tokens of one request; None where unknown."""
 
-    input_tokens: Annotated[int, Field(ge=0)] | None = None
-    output_tokens: Annotated[int, Field(ge=0)] | None = None
+    input_tokens: Annotated[int, Field(ge=0, le=MOST_TOKENS)] | None = None
+    output_tokens: Annotated[int, Field(ge=0, le=MOST_TOKENS)] | None = None
 
 
 class Record(Model):
@@ -87,6 +92,21 @@ class Record(Model):
     def fatal(self) -> Failure | None:
         """The failure that must stop the run, if there is one."""
         return next((d.failure for d in self.decisions if d.failure is not None and d.failure.fatal), None)
+
+
+def failure_of(code: object, detail: object, *, fatal: bool = False) -> Failure:
+    """A failure in the words of a candidate, kept to one short line that every file, log and terminal can hold.
+
+    >>> failure_of("no-file", "caf\\udce9.bin\\nnot there").detail
+    'caf\\\\udce9.bin\\\\nnot there'
+    """
+    return Failure(code=_line(code, _CODE_LENGTH), detail=_line(detail, _DETAIL_LENGTH), fatal=fatal)
+
+
+def _line(value: object, limit: int) -> str:
+    shown = str(value)[: limit + 1]
+    line = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in shown)
+    return line if len(line) <= limit else f"{line[: limit - 3]}..."
 
 
 def open_decisions(case: Case) -> list[dict[str, Any]]:

@@ -139,7 +139,7 @@ def measure(decisions: Decisions, floor: float, gate: GatePoint | None = None) -
         threshold=gate.threshold if gate else None,
         accepted=_total(accepted),
         accepted_errors=_total(accepted, ~right),
-        coverage=None if accepted is None else metrics.mean(accepted),
+        coverage=None if accepted is None else metrics.coverage(accepted),
         selective_risk=None if accepted is None else metrics.selective_risk(accepted, right),
         unsafe_eligible=int(d.has_unsafe.sum()),
         unsafe_predictions=int(d.chose_unsafe.sum()),
@@ -217,16 +217,18 @@ def variant_effect(decisions: Decisions, variant: str) -> VariantEffect:
     base = {keys[i]: i for i in (d.variant == "original").nonzero()[0].tolist()}
     pairs = [(base[keys[i]], i) for i in (d.variant == variant).nonzero()[0].tolist() if keys[i] in base]
     both = [(o, v) for o, v in pairs if d.valid[o] and d.valid[v]]
-    changed = sum(bool(d.choice[o] != d.choice[v]) for o, v in both)
-    right_twice = sum(bool(d.correct[o] and d.correct[v]) for o, v in both)
+    base_index, variant_index = [o for o, _ in both], [v for _, v in both]
+    changed, degraded, improved, twice = metrics.paired_effect(
+        d.choice[base_index], d.choice[variant_index], d.expected[base_index]
+    )
     return VariantEffect(
         pairs=len(both),
         dropped=len(pairs) - len(both),
         changed=changed,
-        degraded=sum(bool(d.correct[o] and not d.correct[v]) for o, v in both),
-        improved=sum(bool(d.correct[v] and not d.correct[o]) for o, v in both),
+        degraded=degraded,
+        improved=improved,
         agreement=1 - changed / len(both) if both else None,
-        both_correct=right_twice / len(both) if both else None,
+        both_correct=twice / len(both) if both else None,
     )
 
 

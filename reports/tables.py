@@ -120,6 +120,7 @@ def comparison_tables(comparison: Comparison) -> Iterator[Table]:
         "accuracy": share,
         "brier_score": number,
         "failed": str,
+        "accepted": count,
         "coverage": share,
         "selective_risk": share,
         "unsafe_acceptance": share,
@@ -146,6 +147,11 @@ def share(value: float | None) -> str:
     return "-" if value is None else f"{value:.1%}"
 
 
+def count(value: int | None) -> str:
+    """A whole number; a dash where there is none."""
+    return "-" if value is None else str(value)
+
+
 def number(value: float | None) -> str:
     """A score with four decimals; a dash where there is none."""
     return "-" if value is None else f"{value:.4f}"
@@ -164,17 +170,23 @@ def _overall(report: Report) -> Table:
                 columns.append((f"{split} {role}", m))
     formats: dict[str, Callable[[Any], str]] = {
         "decisions": str,
+        "valid": str,
         "failed": str,
         "ties": str,
         "accuracy": share,
+        "accuracy_answered": share,
         "macro_accuracy": share,
         "brier_score": number,
         "log_loss": number,
         "log_loss_floor_hits": str,
+        "zeros_on_reference": str,
         "ece_10": number,
+        "accepted": count,
         "coverage": share,
         "selective_risk": share,
+        "unsafe_eligible": str,
         "unsafe_predictions": str,
+        "unsafe_accepted": count,
         "unsafe_acceptance": share,
     }
     rows = [[name, *(form(getattr(m, name)) for _, m in columns)] for name, form in formats.items()]

@@ -44,7 +44,9 @@ def _print(console: Console, table: Table) -> None:
     from rich.table import Table as RichTable
     from rich.text import Text
 
-    shown = RichTable(title=table.title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
+    # A title of the table's own would be wrapped to its width.
+    console.print(f"\n{table.title}", style="bold", markup=False, highlight=False)
+    shown = RichTable(box=box.SIMPLE_HEAD, pad_edge=False)
     for index, column in enumerate(table.columns):
         first = index == 0
         shown.add_column(Text(column), justify="left" if first else "right", no_wrap=first, overflow="fold")

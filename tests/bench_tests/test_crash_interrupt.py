@@ -59,7 +59,14 @@ def journaled(run: Path) -> list[str]:
 def interrupt(argv: list[str], home: Path, run: Path) -> tuple[int, str]:
     """Run until three records are written, send SIGINT to the one process, return status and output."""
     process = subprocess.Popen(
-        argv, cwd=home, env={**os.environ, "SLOW": "1"}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        argv,
+        cwd=home,
+        env={**os.environ, "SLOW": "1"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        # A shell that runs things in the background has them ignore the signal, and children inherit that.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     try:
         while process.poll() is None and len(journaled(run)) < 3:

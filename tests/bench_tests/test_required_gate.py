@@ -129,14 +129,16 @@ def test_a_required_gate_fitted_on_the_holdout_is_exit_4(
     assert "1 scenarios (demo-w-012) are among those the gate was fitted on" in run.output
 
 
-def test_a_required_gate_is_not_checked_in_a_partial_run(
+def test_a_required_gate_that_a_partial_run_cannot_check_is_exit_11(
     bench: Bench, own: Own, make_obeyed: Callable[..., Path]
 ) -> None:
     suite = make_obeyed(CALIBRATION, [("right", 0.99), ("right", 0.98)])
     path = own(OBEYS)
     gate = _fitted(bench(suite, "--candidate", path, *LIMITS))
     run = bench(suite, "--candidate", path, "--gate", gate, "-k", "w-012")
-    assert run.code == 0
+    assert run.code == 11
+    assert "INCOMPLETE: --gate" in run.output
+    assert "was required and not checked: the run is partial" in run.output
     assert run.report("own")["gate_check"]["passed"] is None
     assert run.report("own")["gates"]["empirical"]["status"] == "not-fitted"
 

@@ -42,6 +42,14 @@ WRONG = {
     "min-accepted": (["--min-accepted", "0"], ["--min-accepted", "at least 1"]),
     "token-price": (["--input-usd-per-million", "-1"], ["--input-usd-per-million", "0 or more"]),
     "hour-price": (["--compute-usd-per-hour", "nan"], ["--compute-usd-per-hour", "0 or more"]),
+    "endless-price": (["--compute-usd-per-hour", "inf"], ["--compute-usd-per-hour", "at most 1000000"]),
+    "huge-price": (["--input-usd-per-million", "1e300"], ["--input-usd-per-million", "at most 1000000"]),
+    "empty-gate": (["--gate", ""], ["--gate: is empty; name a file or leave it out"]),
+    "empty-resume": (["--resume", ""], ["--resume: is empty; name a run or leave it out"]),
+    "empty-candidates": (["--candidates", ""], ["--candidates: is empty; name a file or leave it out"]),
+    "empty-label": (["--model-label", ""], ["--model-label: is empty"]),
+    "empty-device": (["--device", ""], ["--device: is empty"]),
+    "long-label": (["--model-label", "x" * 300], ["--model-label", "has 300 characters; use at most 100"]),
     "gate-gone": (["--gate", "gone.json"], ["gone.json", "cannot be read"]),
     "gate-and-limit": (["--gate", "gone.json", "--max-error", "0.1"], ["--gate brings its own limits"]),
 }
@@ -107,6 +115,26 @@ def test_a_candidates_file_with_a_wrong_field_is_refused(
     _assert_refused(
         bench(suite, "--candidate", "a", *flags), ["decibench.toml", "candidates.a.adaptor", "not a known field"]
     )
+
+
+def test_an_empty_run_directory_option_is_refused(pytester: pytest.Pytester) -> None:
+    plugin = ["-p", "decibench.bench_tests.plugin", "--pyargs", "decibench.bench_tests"]
+    result = pytester.runpytest_inprocess(*plugin, "--run-dir", "")
+    assert result.ret == 4
+    result.stderr.fnmatch_lines(["ERROR: --run-dir: is empty; name a directory or leave it out"])
+    assert not (pytester.path / "runs").exists()
+
+
+@pytest.mark.parametrize("kind", ["directory", "loop"])
+def test_a_default_candidates_file_that_is_none_is_told(
+    bench: Bench, suite: Path, pytester: pytest.Pytester, kind: str
+) -> None:
+    file = pytester.path / "decibench.toml"
+    if kind == "directory":
+        file.mkdir()
+    else:
+        file.symlink_to(file)
+    _assert_refused(bench(suite), ["decibench.toml: cannot be read ("])
 
 
 @PARALLEL

@@ -11,6 +11,7 @@ from decibench.candidates.config import resolve_candidates
 from decibench.cases.door import UsageError
 
 Tables = Callable[..., Path]
+REMEDY = "make it a readable file, or name another by --candidates"
 
 
 @pytest.fixture
@@ -114,4 +115,9 @@ def test_a_file_that_is_not_toml_is_told_with_the_line(tables: Tables) -> None:
 
 def test_a_missing_file_is_told_with_the_option(tmp_path: Path) -> None:
     file = tmp_path / "absent.toml"
-    assert refusal(file) == f"{file}: cannot be read (No such file or directory); check --candidates"
+    assert refusal(file) == f"{file}: cannot be read (No such file or directory); {REMEDY}"
+
+
+def test_a_file_that_is_nested_too_deeply_is_a_sentence(tables: Tables) -> None:
+    file = tables("a=" + "[" * 100_000)
+    assert refusal(file) == f"{file}: is nested too deeply; keep to tables of plain values"

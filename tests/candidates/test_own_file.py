@@ -11,6 +11,7 @@ import pytest
 
 from decibench.candidates.adapter import Candidate, Identity
 from decibench.candidates.config import CandidateSpec, resolve_candidates
+from decibench.cases.door import UsageError
 from decibench.cases.request import Request
 from decibench.cases.schema import Choice
 
@@ -117,6 +118,36 @@ def test_a_file_called_like_a_library_does_not_replace_it(own: Own) -> None:
 
     own(mine(), name="json.py").create(())
     assert sys.modules["json"] is json
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("x = " + "-" * 200_000 + "1\n", id="signs"),
+        pytest.param("x = " + "1 + " * 30_000 + "1\n", id="sum"),
+        pytest.param("x = " + "(" * 5_000 + ")" * 5_000 + "\n", id="brackets"),
+    ],
+)
+def test_a_file_that_is_nested_too_deeply_is_a_sentence(own: Own, text: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        own(text + mine())
+    assert "mine.py is n" in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_name_too_long_for_a_folder_is_refused(own: Own) -> None:
+    with pytest.raises(UsageError, match=r"has 150 characters; use at most 100"):
+        own(mine(), name="m" * 150 + ".py")
+
+
+def test_a_relative_path_holds_wherever_the_process_goes(
+    own: Own, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own(mine())
+    monkeypatch.chdir(tmp_path)
+    [spec] = resolve_candidates(["./mine.py"], file=None, device=None)
+    monkeypatch.chdir("/")
+    assert spec.create(()).identity == Identity(model="mine")
 
 
 def test_the_source_of_a_file_is_hashed_and_that_of_a_shipped_candidate_is_not(own: Own) -> None:

@@ -194,3 +194,12 @@ def test_an_unknown_model_is_refused_before_anything_is_built(tmp_path: Path) ->
     ) as e:
         resolve_candidates(["big"], file=file, device=None)
     assert "sparrow-nano-robot-v1.2" in str(e.value)
+
+
+@pytest.mark.parametrize("model", ["**", "nano-*", "[", "../x"])
+def test_the_name_of_a_model_is_no_pattern(tmp_path: Path, model: str) -> None:
+    file = tmp_path / "decibench.toml"
+    file.write_text(f'[candidates.any]\nadapter = "sparrow"\nmodel = "{model}"\n', "utf-8")
+    with pytest.raises(UsageError) as caught:
+        resolve_candidates(["any"], file=file, device=None)
+    assert f"sparrow bundles no model {model!r}; use sparrow-nano" in str(caught.value)

@@ -107,3 +107,8 @@ def test_another_seed_makes_another_suite_of_the_same_size(edited: Edit) -> None
     other = build_suite(edited("suite.toml", 'seed = "decisions-v0"', 'seed = "another"'))["cases.jsonl"]
     assert other != shipped
     assert len(other.splitlines()) == len(shipped.splitlines())
+
+
+def test_lists_nested_too_deep_to_be_read_are_a_sentence(edited: Edit) -> None:
+    folder = edited("suite.toml", 'license = "MIT-0"', "license = " + "[" * 100_000)
+    assert "it is nested too deeply; flatten it" in told(folder, "suite.toml")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -145,6 +146,19 @@ def test_list_into_a_pipe_that_closes_early_is_no_error(tmp_path: Path) -> None:
     assert done.returncode == 0
     assert done.stdout == "Suites\n"
     assert done.stderr == ""
+
+
+def test_what_an_output_cannot_show_is_escaped(tmp_path: Path, row: Row, make_suite: MakeSuite) -> None:
+    folder = make_suite([row("one", state="Größe \N{SNOWMAN}")]).rename(tmp_path / "süd")
+    environment = os.environ | {"PYTHONIOENCODING": "ascii"}
+    for arguments, words in (
+        (["show", "demo-one", "--suite", str(folder)], "  Gr\\xf6\\xdfe \\u2603"),
+        (["freeze", str(folder), "--name", "tiny"], "s\\xfcd/manifest.json written"),
+    ):
+        command = [sys.executable, "-m", "decibench.cases", *arguments]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path, env=environment)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert words in done.stdout
 
 
 @pytest.fixture

@@ -124,3 +124,38 @@ def test_a_folder_without_cases_is_refused(tmp_path: Path, capsys: Capture) -> N
 def test_what_is_no_folder_is_refused(tmp_path: Path, capsys: Capture) -> None:
     assert main(["freeze", str(tmp_path / "absent")]) == 4
     assert "is not a directory; name the one that holds your *.jsonl files" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("role", ["=core", "typos=core"])
+def test_a_role_needs_one_variant_and_a_variant_one_role(mine: Path, capsys: Capture, role: str) -> None:
+    assert main(["freeze", str(mine), "--role", "typos=core", "--role", role]) == 4
+    assert f"--role {role}: " in capsys.readouterr().err
+    assert not (mine / "manifest.json").exists()
+
+
+@pytest.mark.parametrize("target", [None, "absent.jsonl", "c.jsonl"], ids=["directory", "dangling", "loop"])
+def test_a_case_file_that_cannot_be_read_is_named(mine: Path, capsys: Capture, target: str | None) -> None:
+    path = mine / "c.jsonl"
+    if target is None:
+        path.mkdir()
+    else:
+        path.symlink_to(mine / target)
+    assert main(["freeze", str(mine)]) == 4
+    shown = capsys.readouterr().err
+    assert shown.startswith("c.jsonl: cannot be read (")
+    assert shown.endswith(f"it belongs in {mine}, as a readable file\n")
+    assert not (mine / "manifest.json").exists()
+
+
+def test_a_manifest_that_cannot_be_written_is_named(mine: Path, capsys: Capture) -> None:
+    (mine / "manifest.json").mkdir()
+    assert main(["freeze", str(mine)]) == 4
+    assert capsys.readouterr().err.startswith(f"{mine / 'manifest.json'}: cannot be read or written (Is a directory)")
+
+
+@pytest.mark.parametrize("option", ["--name", "--version", "--license"])
+def test_a_fact_that_is_no_unicode_is_refused(mine: Path, capsys: Capture, option: str) -> None:
+    # What Python makes of the byte 0xff on a command line.
+    assert main(["freeze", str(mine), option, "x\udcff"]) == 4
+    assert capsys.readouterr().err.startswith(f"{option}: ")
+    assert not (mine / "manifest.json").exists()

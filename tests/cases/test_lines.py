@@ -34,6 +34,21 @@ def test_broken_json_is_refused_with_its_line(
     assert "is not one JSON object of UTF-8 text" in sentence
 
 
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-32-be"])
+def test_another_encoding_than_utf_8_is_refused_and_not_guessed(
+    make_suite: Callable[..., Path], refusal: Refusal, encoding: str
+) -> None:
+    folder = make_suite()
+    path = folder / "manifest.json"
+    path.write_bytes(path.read_text("utf-8").encode(encoding))
+    assert "is not JSON" in refusal(folder, "manifest.json")
+
+
+def test_bytes_that_are_no_utf_8_are_told_where_and_what_to_do(row: Row, handmade: Handmade, refusal: Refusal) -> None:
+    sentence = refusal(handmade(row("one"), b'{"id": "\xe9"}'), "cases.jsonl, line 2")
+    assert sentence.endswith("byte 9 is not UTF-8; save the file as UTF-8 text")
+
+
 @pytest.mark.parametrize("line", ["[]", "1", '"text"', "null"])
 def test_json_that_is_no_object_is_refused(row: Row, handmade: Handmade, refusal: Refusal, line: str) -> None:
     assert refusal(handmade(row("one"), line), "cases.jsonl, line 2").endswith("must be an object")

@@ -168,3 +168,17 @@ def test_a_directory_without_a_manifest_is_told_how_to_freeze_it(tmp_path: Path)
         find_suite(str(tmp_path))
     assert str(caught.value).startswith(f"{tmp_path}: has no manifest.json")
     assert f"python -m decibench.cases freeze {tmp_path}" in str(caught.value)
+
+
+@pytest.mark.parametrize("path", ["../outside.jsonl", "/etc/hostname", "sub/cases.jsonl", "..\\c.jsonl", "..", "a\0b"])
+def test_a_file_of_a_manifest_lies_beside_it(make_suite: MakeSuite, refusal: Refusal, path: str) -> None:
+    folder = make_suite()
+    (folder.parent / "outside.jsonl").write_bytes((folder / "cases.jsonl").read_bytes())
+    files = json.loads((folder / "manifest.json").read_text("utf-8"))["files"]
+    sentence = refusal(edit_manifest(folder, files=[files[0] | {"path": path}]), "manifest.json, field files.0.path")
+    assert "must be the plain name of a file beside the manifest" in sentence
+
+
+def test_a_name_no_file_system_takes_is_no_suite(tmp_path: Path) -> None:
+    with pytest.raises(SuiteError, match=r"cannot be looked for \(File name too long\); name a shipped suite or"):
+        find_suite("a" * 5000)

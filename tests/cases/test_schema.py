@@ -168,3 +168,15 @@ def test_a_noul_with_a_third_side_or_a_boolean_reference_is_refused(
 @pytest.mark.parametrize("state", ["", "text", {}, {"room": [1, None, {"open": True}]}, [], ["a", 2.5]])
 def test_a_state_is_text_or_json(row: Row, handmade: Handmade, state: Any) -> None:
     assert load_suite(handmade(row("good", state=state))).cases[0].state == state
+
+
+@pytest.mark.parametrize(("lists", "allowed"), [(49, True), (50, False), (900, False)])
+def test_a_state_nests_fifty_deep_and_no_deeper(
+    row: Row, handmade: Handmade, refusal: Refusal, lists: int, allowed: bool
+) -> None:
+    state = json.loads('{"room": ' + "[" * lists + "]" * lists + "}")
+    folder = handmade(row("one", state=state))
+    if allowed:
+        assert load_suite(folder).cases[0].state == state
+    else:
+        assert "nested more than 50 deep; flatten it" in refusal(folder, "cases.jsonl, line 1, field state")
