@@ -22,6 +22,7 @@ from decibench.cases.errors import SuiteError
 from decibench.reports.record import check_exact
 
 PLAN: Final = pytest.StashKey[Plan]()
+COLLECTS: Final = pytest.StashKey[bool]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -33,6 +34,10 @@ def pytest_configure(config: pytest.Config) -> None:
     """Check everything that can be wrong before collection: the one place where that is exit 4 everywhere."""
     options = read_options(config)
     controller = not hasattr(config, "workerinput")
+    # What is built until the collection is done lives to the end: a collector would only walk over it, again and
+    # again, which costs as much as reading the cases does.
+    config.stash[COLLECTS] = gc.isenabled()
+    gc.disable()
     try:
         plan = config.stash[PLAN] = make_plan(options)
         if controller:
@@ -40,6 +45,7 @@ def pytest_configure(config: pytest.Config) -> None:
             recorder = Recorder(plan, choose_run_dir(plan))
             config.pluginmanager.register(Controller(config, recorder), "decibench-controller")
     except (SuiteError, UsageError) as error:
+        _collect_again(config)
         raise pytest.UsageError(str(error)) from error
 
 
@@ -52,15 +58,22 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """Keep the garbage collector from walking over suite and items, which live to the end, again and again."""
+    """Let the collector work again, on what comes from now on."""
     if session.items and "decision" in getattr(session.items[-1], "fixturenames", ()):
         gc.freeze()
+    _collect_again(session.config)
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_sessionfinish() -> None:
-    """Undo that."""
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Leave the collector as it was, also where nothing was collected."""
     gc.unfreeze()
+    _collect_again(session.config)
+
+
+def _collect_again(config: pytest.Config) -> None:
+    if config.stash[COLLECTS]:
+        gc.enable()
 
 
 @pytest.fixture(scope="session")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import cached_property
 from typing import Any
 
 import pytest
@@ -69,9 +70,9 @@ class Controller:
         if content is None:
             return None
         if not report.passed:
-            return ("failed", "", "") if report.failed and self._live() else None
+            return ("failed", "", "") if report.failed and self._live else None
         category, letter, word = _STATUS[content["outcome"]]
-        return (category, "", "") if self._live() else (category, letter, word)
+        return (category, "", "") if self._live else (category, letter, word)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -79,7 +80,7 @@ class Controller:
         recorder = self._recorder
         before = recorder.counts.total()
         recorder.receive(report)
-        if recorder.counts.total() > before and self._live():
+        if recorder.counts.total() > before and self._live:
             self._show(report)
         if recorder.fatal:
             self._stop(recorder.fatal)
@@ -149,6 +150,7 @@ class Controller:
         if scheduler is not None:
             scheduler.shouldstop = reason
 
+    @cached_property
     def _live(self) -> bool:
         """True where a line can be rewritten: a terminal in pytest's default verbosity."""
         return sys.stdout.isatty() and self._config.getoption("verbose", 0) == 0
