@@ -84,13 +84,12 @@ class Recorder:
             return
         try:
             self._receive(item, report)
-        except FileExistsError:
-            path = journal_path(self.run_dir, item.candidate)
-            self.fatal = f"{path}: another run has begun to write there; name another directory by --run-dir"
         except OSError as error:
             # To go on would be to ask what cannot be kept.
             path = journal_path(self.run_dir, item.candidate)
             self.fatal = f"{path}: cannot be written ({error.strerror}); remedy it, then --resume {self.run_dir}"
+            if isinstance(error, FileExistsError) and path.is_file():
+                self.fatal = f"{path}: another run has begun to write there; name another directory by --run-dir"
 
     def close(self) -> None:
         """Close the journals."""

@@ -88,10 +88,10 @@ class Controller:
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
         """Write reports and set the exit status, by precedence 4, 2, 11, 1, 10."""
-        if self._config.option.collectonly or not self._recorder.collected:
-            return
         if self._refusal is not None:
             session.exitstatus = Exit.USAGE
+            return
+        if self._config.option.collectonly or not self._recorder.collected:
             return
         chosen_stop = bool(session.shouldfail)
         finished = self._finished = self._finish(chosen_stop)

@@ -187,7 +187,7 @@ LOADING = {
     "inexact-identity": (
         'import numpy\nOwn.identity = Identity(model="m", settings={"t": numpy.float64(1)})\nreturn Own()',
         "load-failed",
-        "TypeError",
+        "identity.settings.t is float64",
     ),
     "identity-raises": (
         "Own.identity = property(lambda own: 1 / 0)\nreturn Own()",
@@ -197,12 +197,12 @@ LOADING = {
     "identity-no-unicode": (
         'Own.identity = Identity(model="caf\\udce9")\nreturn Own()',
         "load-failed",
-        "UnicodeEncodeError",
+        "surrogates not allowed",
     ),
     "identity-without-a-hash": (
         'Own.identity = Identity(model="m", settings={"t": math.nan})\nreturn Own()',
         "load-failed",
-        "ValueError",
+        "not JSON compliant",
     ),
 }
 

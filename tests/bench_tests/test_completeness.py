@@ -17,12 +17,17 @@ MakeRow: TypeAlias = Callable[..., dict[str, Any]]
 
 CASES = [f"demo-way-{number}-original" for number in range(9)]
 ANSWERS = 'return Answer({"way": QuestionAnswer({"left": 0.75, "right": 0.25})})'
-LEAVES = f"""
-if "way-4" in request.state:
-    __import__("pytest").skip("not today")
-{ANSWERS}
+LEAVING = """
+import pytest
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        decision = item.callspec.params["decision"]
+        if decision.candidate == "own" and "way-4" in decision.case.state:
+            item.add_marker(pytest.mark.skip(reason="not today"))
 """
-"""Leaves its item without a record and without a failure, as a plugin or conftest of the user's can."""
+"""A conftest that leaves items of ``own`` without a record and without a failure."""
 HOOK = """
 import pytest
 
@@ -42,6 +47,14 @@ def named(make_suite: Callable[..., Path], row: MakeRow) -> Path:
     return make_suite([row(f"way-{n}", splits[n % 3], state=case) for n, case in enumerate(CASES)])
 
 
+@pytest.fixture
+def leaves(pytester: pytest.Pytester) -> str:
+    """The argument that brings the conftest above into a run."""
+    (pytester.path / "leaving").mkdir()
+    (pytester.path / "leaving" / "conftest.py").write_text(LEAVING)
+    return "leaving"
+
+
 def codes(report: dict[str, Any]) -> dict[str, str]:
     """The failed records of a report and their code."""
     return {
@@ -53,9 +66,9 @@ def codes(report: dict[str, Any]) -> dict[str, str]:
 
 
 def test_an_item_that_leaves_no_record_makes_the_run_incomplete_and_is_named(
-    bench: Bench, own: Own, named: Path, mode: list[str]
+    bench: Bench, own: Own, named: Path, leaves: str, mode: list[str]
 ) -> None:
-    run = bench(named, "--candidate", own(LEAVES), *mode)
+    run = bench(named, "--candidate", own(ANSWERS), leaves, *mode)
     assert run.code == 11
     report = run.report("own")
     assert (report["complete"], report["partial"]) == (False, False)
@@ -84,28 +97,28 @@ def test_a_hook_that_skips_one_item_and_breaks_another_is_caught_in_both(
     assert report["scope"]["measured"] == 8
 
 
-def test_an_incomplete_run_is_completed_by_resume(bench: Bench, own: Own, named: Path) -> None:
-    candidate = own(LEAVES.replace("if ", 'if Path("leaving").exists() and '))
-    Path("leaving").write_text("")
-    lost = bench(named, "--candidate", candidate)
-    Path("leaving").unlink()
+def test_an_incomplete_run_is_completed_by_resume(bench: Bench, own: Own, named: Path, leaves: str) -> None:
+    candidate = own(ANSWERS)
+    lost = bench(named, "--candidate", candidate, leaves)
     run = bench(named, "--candidate", candidate, "--resume", lost.folder)
     assert (lost.code, run.code) == (11, 0)
     assert run.report("own")["complete"] is True
     assert len(run.records("own")) == 9
 
 
-def test_lost_and_failed_items_together_are_incomplete(bench: Bench, own: Own, named: Path, mode: list[str]) -> None:
-    decide = f'if "way-2" in request.state:\n    raise CandidateError("timeout", "too late")\n{LEAVES.strip()}'
-    run = bench(named, "--candidate", own(decide), *mode)
+def test_lost_and_failed_items_together_are_incomplete(
+    bench: Bench, own: Own, named: Path, leaves: str, mode: list[str]
+) -> None:
+    decide = f'if "way-2" in request.state:\n    raise CandidateError("timeout", "too late")\n{ANSWERS}'
+    run = bench(named, "--candidate", own(decide), leaves, *mode)
     assert run.code == 11
     assert codes(run.report("own")) == {CASES[2]: "timeout"}
 
 
 def test_one_of_two_candidates_that_lost_an_item_makes_the_session_incomplete(
-    bench: Bench, own: Own, named: Path
+    bench: Bench, own: Own, named: Path, leaves: str
 ) -> None:
-    run = bench(named, "--candidate", "uniform", "--candidate", own(LEAVES))
+    run = bench(named, "--candidate", "uniform", "--candidate", own(ANSWERS), leaves)
     assert run.code == 11
     assert run.report("uniform")["complete"] is True
     assert run.report("own")["complete"] is False
@@ -115,18 +128,20 @@ def test_one_of_two_candidates_that_lost_an_item_makes_the_session_incomplete(
 
 
 def test_a_candidate_that_lost_every_item_is_incomplete_too(
-    bench: Bench, own: Own, named: Path, mode: list[str]
+    bench: Bench, own: Own, named: Path, leaves: str, mode: list[str]
 ) -> None:
-    run = bench(named, "--candidate", own(LEAVES), "-k", "way-4", *mode)
+    run = bench(named, "--candidate", own(ANSWERS), leaves, "-k", "way-4", *mode)
     assert run.code == 11
     assert not (run.folder / "own" / "report.json").exists()
 
 
-def test_a_resumed_journal_that_still_has_no_line_is_incomplete(bench: Bench, own: Own, named: Path) -> None:
+def test_a_resumed_journal_that_still_has_no_line_is_incomplete(
+    bench: Bench, own: Own, named: Path, leaves: str
+) -> None:
     journal = Path("killed/own/journal.jsonl")
     journal.parent.mkdir(parents=True)
     journal.write_text('{"kind":"run","schema":"decib')
-    run = bench(named, "--candidate", own(LEAVES), "-k", "way-4", "--resume", "killed")
+    run = bench(named, "--candidate", own(ANSWERS), leaves, "-k", "way-4", "--resume", "killed")
     assert run.code == 11
     assert "INTERNALERROR" not in run.output
 
@@ -175,11 +190,11 @@ def test_workers_that_build_different_candidates_make_the_run_incomplete(bench: 
 
 
 def test_the_missing_items_of_a_report_are_ten_at_most(
-    bench: Bench, own: Own, make_suite: Callable[..., Path], row: MakeRow
+    bench: Bench, own: Own, make_suite: Callable[..., Path], row: MakeRow, leaves: str
 ) -> None:
     splits = ("calibration", "holdout")
     rows = [row(f"way-{n:02}", splits[n % 2], state="first" if n == 0 else f"way-4 {n}") for n in range(13)]
-    run = bench(make_suite(rows, "many"), "--candidate", own(LEAVES))
+    run = bench(make_suite(rows, "many"), "--candidate", own(ANSWERS), leaves)
     assert run.code == 11
     scope = run.report("own")["scope"]
     assert (scope["collected"], scope["measured"], len(scope["missing"])) == (13, 1, 10)

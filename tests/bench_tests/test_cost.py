@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from decibench.reports.latency import Prices, cost_of
+from decibench.reports.report import read_report
+
 if TYPE_CHECKING:
     from tests.bench_tests.conftest import Bench, Own
 
@@ -78,3 +81,11 @@ def test_without_prices_there_is_no_cost(bench: Bench, suite: Path) -> None:
 def test_a_price_of_nothing_costs_nothing(bench: Bench, own: Own, suite: Path) -> None:
     path = own(f"return Answer({EVEN}, usage=Usage(100))")
     assert bench(suite, "--candidate", path, "--input-usd-per-million", "0").report("own")["cost"]["total_usd"] == 0
+
+
+def test_a_cost_beyond_all_floats_is_unknown(bench: Bench, suite: Path) -> None:
+    report = read_report(bench(suite).folder / "baseline" / "report.json")
+    endless = [record.model_copy(update={"latency_s": 1e308}) for record in report.records]
+    cost = cost_of(endless[:1], Prices(compute_usd_per_hour=1e6))
+    assert (cost.compute_usd, cost.total_usd) == (None, None)
+    assert cost_of(endless, Prices(compute_usd_per_hour=1.0)).compute_usd is None

@@ -91,15 +91,15 @@ def test_collecting_for_a_resumed_run_changes_no_byte_of_its_journal(bench: Benc
 
 @pytest.mark.parametrize("flags", [[], ["-n", "2"], ["-p", "no:xdist"]], ids=["serial", "n2", "no-xdist"])
 def test_items_whose_ids_another_plugin_changed_are_refused(
-    bench: Bench, suite: Path, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, flags: list[str]
+    bench_argv: Callable[..., list[str]], suite: Path, pytester: pytest.Pytester, flags: list[str]
 ) -> None:
     pytester.makepyfile(
         doubling="import pytest\n\n\n@pytest.fixture(autouse=True, params=['a', 'b'])\ndef twice(request): ...\n"
     )
-    pytester.syspathinsert()
-    monkeypatch.setenv("PYTHONPATH", str(pytester.path))  # Where workers find it.
-    run = bench(suite, "-p", "doubling", *flags)
-    assert run.code == 4
-    assert "the id of the item was changed by another plugin or a conftest.py" in run.output
-    assert "INTERNALERROR" not in run.output
-    assert not run.folder.exists()
+    # A process of its own: workers look for plugins where the interpreter did when it started.
+    argv = bench_argv(suite, "-p", "doubling", *flags)
+    ended = subprocess.run(argv, cwd=pytester.path, capture_output=True, text=True)
+    assert ended.returncode == 4
+    assert "the id of the item was changed by another plugin or a conftest.py" in ended.stdout + ended.stderr
+    assert "INTERNALERROR" not in ended.stdout + ended.stderr
+    assert not (pytester.path / "runs").exists()

@@ -45,7 +45,6 @@ WRONG = {
     "endless-price": (["--compute-usd-per-hour", "inf"], ["--compute-usd-per-hour", "at most 1000000"]),
     "huge-price": (["--input-usd-per-million", "1e300"], ["--input-usd-per-million", "at most 1000000"]),
     "empty-gate": (["--gate", ""], ["--gate: is empty; name a file or leave it out"]),
-    "empty-resume": (["--resume", ""], ["--resume: is empty; name a run or leave it out"]),
     "empty-candidates": (["--candidates", ""], ["--candidates: is empty; name a file or leave it out"]),
     "empty-label": (["--model-label", ""], ["--model-label: is empty"]),
     "empty-device": (["--device", ""], ["--device: is empty"]),
@@ -117,11 +116,12 @@ def test_a_candidates_file_with_a_wrong_field_is_refused(
     )
 
 
-def test_an_empty_run_directory_option_is_refused(pytester: pytest.Pytester) -> None:
+@pytest.mark.parametrize(("option", "what"), [("--run-dir", "a directory"), ("--resume", "a run")])
+def test_an_empty_place_is_refused(pytester: pytest.Pytester, option: str, what: str) -> None:
     plugin = ["-p", "decibench.bench_tests.plugin", "--pyargs", "decibench.bench_tests"]
-    result = pytester.runpytest_inprocess(*plugin, "--run-dir", "")
+    result = pytester.runpytest_inprocess(*plugin, option, "")
     assert result.ret == 4
-    result.stderr.fnmatch_lines(["ERROR: --run-dir: is empty; name a directory or leave it out"])
+    result.stderr.fnmatch_lines([f"ERROR: {option}: is empty; name {what} or leave it out"])
     assert not (pytester.path / "runs").exists()
 
 
