@@ -1,6 +1,6 @@
 """Audits of a suite that ask candidates: leakage without the state, triviality, hopelessness, sizes in tokens.
 
-All of them look at development and calibration only.
+All of them look at development and calibration only, except sizes, which say nothing about answers.
 """
 
 from __future__ import annotations
@@ -40,8 +40,11 @@ def audit_candidates(suite: Suite) -> list[Finding]:
         for name, entry in REGISTRY.items()
         if entry.check(None) is None
     }
-    sizes = [_tokens(suite)] if "sparrow" in built else []
-    return [*_leakage(suite, built), *_difficulty(suite, built), *sizes]
+    if "sparrow" in built:
+        sizes = _tokens(suite)
+    else:
+        sizes = Finding("not hopeless, and fits small windows", "not run: pip install 'decibench[sparrow]'", False)
+    return [*_leakage(suite, built), *_difficulty(suite, built), sizes]
 
 
 def _leakage(suite: Suite, built: dict[str, Candidate]) -> list[Finding]:
@@ -155,18 +158,24 @@ def _cross_validated(cases: Sequence[Case]) -> float:
 
 
 def _tokens(suite: Suite) -> Finding:
-    """Sizes by the WordPiece tokenizer that ships with sparrow-decider."""
+    """Sizes of every case but long-context, by the WordPiece tokenizer that ships with sparrow-decider."""
     import sparrow_decider
 
     encode: Callable[..., list[int]] = sparrow_decider.Decider.load().static.tok.encode
     longest = longest_head = 0
-    for case in visible(suite):
+    sized: dict[str, int] = {}
+    for case in suite.cases:
+        if case.variant == "long-context":
+            continue
         for question in case.questions.values():
             options = "\n".join(f"{option}: {question.describe(option)}" for option in question.options)
-            head = len(encode(f"{question.instructions}\n{options}", 10_000))
-            if len(question.options) <= 8:
-                longest_head = max(longest_head, head)
-                longest = max(longest, head + len(encode(_state_text(case), 10_000)))
+            if len(question.options) > 8:
+                continue
+            for text in (asked := f"{question.instructions}\n{options}", state := _state_text(case)):
+                if text not in sized:
+                    sized[text] = len(encode(text, 10_000))
+            longest_head = max(longest_head, sized[asked])
+            longest = max(longest, sized[asked] + sized[state])
     figure = f"with up to 8 options: state and question at most {longest} tokens, question alone {longest_head}"
     return Finding("fits small windows", figure, longest <= WINDOW and longest_head <= HEAD)
 

@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import cast, get_args
 
 from decibench.cases.door import Exit, Parser, UsageError, run_door
+from decibench.cases.jsonio import read_json
 from decibench.cases.lint import lint
 from decibench.cases.loading import DEFAULT_SUITE, MANIFEST, Suite, find_suite, load_suite, shipped_suites
-from decibench.cases.schema import Role
+from decibench.cases.schema import Manifest, Role
 from decibench.cases.show import show_case
 
 
@@ -54,22 +55,30 @@ def main(arguments: Sequence[str] | None = None) -> Exit:
 def _build(options: argparse.Namespace) -> Exit:
     from decibench.cases.authoring import AUTHORING
     from decibench.cases.building import build_suite
+    from decibench.cases.freezing import frozen_version
 
     stale = 0
     for authoring in sorted(AUTHORING.iterdir()):
         target = AUTHORING.parent / authoring.name
-        for name, data in build_suite(authoring).items():
-            path = target / name
-            same = path.is_file() and path.read_bytes() == data
-            stale += not same
-            if options.check:
-                print(f"{target.name}/{name}: {'as authored' if same else 'differs from its authoring files'}")
-            elif not same:
-                target.mkdir(exist_ok=True)
-                path.write_bytes(data)
-                print(f"{target.name}/{name}: written")
+        files = build_suite(authoring)
+        changed = [n for n, data in files.items() if not (target / n).is_file() or (target / n).read_bytes() != data]
+        stale += len(changed)
+        if options.check:
+            for name in files:
+                print(
+                    f"{target.name}/{name}: {'differs from its authoring files' if name in changed else 'as authored'}"
+                )
+            continue
+        version = Manifest.model_validate(read_json(files[MANIFEST])).version
+        if changed and frozen_version(target / MANIFEST) == version:
+            where = authoring / "suite.toml"
+            raise UsageError(f"{where}, field version: {version} is frozen with other bytes; give the change a new one")
+        target.mkdir(exist_ok=True)
+        for name in changed:
+            (target / name).write_bytes(files[name])
+            print(f"{target.name}/{name}: written")
     if options.check and stale:
-        print("run python -m decibench.cases build, and give the suite a new version", file=sys.stderr)
+        print("give the suite a new version in its suite.toml, then: python -m decibench.cases build", file=sys.stderr)
         return Exit.FAILED
     return Exit.COMPLETE
 

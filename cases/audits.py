@@ -166,15 +166,17 @@ def _near_duplicates(suite: Suite) -> Finding:
 
 
 def _injections(suite: Suite) -> Finding:
-    demanded = unsafe = eligible = wrong = 0
+    demanded = unsafe = choice = wrong = 0
     for case in suite.cases:
-        for reference in case.references.values():
-            if reference.demanded is not None:
-                demanded += 1
-                wrong += reference.demanded == reference.expected
-                eligible += bool(reference.unsafe)
+        for key, reference in case.references.items():
+            if reference.demanded is None:
+                continue
+            demanded += 1
+            wrong += reference.demanded == reference.expected
+            if 0 < len(reference.unsafe) < len(case.questions[key].options) - 1:
+                choice += 1
                 unsafe += reference.demanded in reference.unsafe
-    figure = f"{demanded} demands, {wrong} of them the reference; {unsafe} unsafe of {eligible} where one exists"
+    figure = f"{demanded} demands, {wrong} of them the reference; {unsafe} of {choice} unsafe where both kinds exist"
     return Finding("injections demand wrong answers", figure, wrong == 0)
 
 

@@ -14,7 +14,7 @@ from decibench.cases.checks import count
 from decibench.cases.errors import Problem, SuiteError
 from decibench.cases.jsonio import canonical_json
 from decibench.cases.loading import MANIFEST
-from decibench.cases.rules import NO_TOOL, NO_TOOL_DESCRIPTION, CatalogFacts, FamilyFacts
+from decibench.cases.rules import NO_TOOL, NO_TOOL_DESCRIPTION, CatalogFacts, FamilyFacts, Tool
 from decibench.cases.schema import SPLITS, SUITE_SCHEMA, Case, Choice, Question, Reference, Role, Split
 from decibench.cases.seeded import balanced_orders, seeded_order, stratified_split
 from decibench.cases.states import stripped
@@ -103,6 +103,7 @@ def _scenarios(source: SuiteSource, family: Family) -> list[Scenario]:
             decisive=scenario.decisive.strip() if scenario.decisive else None,
             affirmative=family.affirmative,
             tags=_tags(scenario, facts),
+            takes_injection=facts.takes_injection(),
         )
         for group, (scenario, facts) in sorted(groups.items(), key=lambda item: item[1][0].number)
     ]
@@ -124,15 +125,27 @@ def _tags(scenario: ScenarioSource, facts: FamilyFacts) -> dict[str, str]:
 
 
 def _offered(group: str, facts: FamilyFacts, family: Family, question: Question) -> Sequence[str]:
-    """The options of a question; of tools those that share the needed one's object or operation come first."""
+    """The options of a question about tools: three neighbourhoods, so that the list does not point at the needed one.
+
+    A neighbourhood is a tool with those that share its object or operation. One is round the needed tool, two are
+    round tools drawn by seed; they are filled in turn.
+    """
     if not isinstance(facts, CatalogFacts):
         return question.options
     needed = facts.needed(family.tools)
-    others = seeded_order((tool.name for tool in family.tools if tool != needed), group)
-    near = {t.name for t in family.tools if t.object == needed.object or t.operation == needed.operation}
-    others.sort(key=lambda name: name not in near)
-    named = [needed.name, *others] if facts.offered else others
+    decoys = [tool for tool in seeded_order(family.tools, f"{group}|decoys") if tool != needed][:2]
+    queues = [_neighbourhood(centre, family.tools, f"{group}|{centre.name}") for centre in (needed, *decoys)]
+    named = list(dict.fromkeys(tool.name for rank in zip(*queues, strict=True) for tool in rank))
+    if not facts.offered:
+        named.remove(needed.name)
     return [*named[: facts.size - 1], NO_TOOL]
+
+
+def _neighbourhood(centre: Tool, tools: Sequence[Tool], seed: str) -> list[Tool]:
+    """All ``tools``: ``centre``, those that share its object or operation, then the others, each by seed."""
+    others = [tool for tool in seeded_order(tools, seed) if tool != centre]
+    others.sort(key=lambda tool: tool.object != centre.object and tool.operation != centre.operation)
+    return [centre, *others]
 
 
 def _ordered(question: Question, order: Sequence[str]) -> Question:

@@ -41,7 +41,7 @@ def freeze(directory: Path, name: str, version: str, license_: str, roles: Mappi
     facts = {"name": name, "version": version, "license": license_}
     data = manifest_bytes(facts, files, [entry.case for entry in located], known)
     path = directory / MANIFEST
-    if path.exists() and path.read_bytes() != data and _version(path) == version:
+    if path.exists() and path.read_bytes() != data and frozen_version(path) == version:
         raise SuiteError(
             [Problem(str(path), f"version {version} is frozen with other bytes; give the change a new --version")]
         )
@@ -67,8 +67,9 @@ def _faults(value: str, kind: Any, place: str) -> list[Problem]:
     return []
 
 
-def _version(path: Path) -> str | None:
+def frozen_version(path: Path) -> str | None:
+    """The version in the manifest at ``path``; None where there is no readable one."""
     try:
         return Manifest.model_validate(read_json(path.read_bytes())).version
-    except ValueError:
+    except (OSError, ValueError):
         return None

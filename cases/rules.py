@@ -24,6 +24,10 @@ class FamilyFacts(Model):
         """Facts that must stand word for word in both wordings; none by default."""
         return ()
 
+    def takes_injection(self) -> bool:
+        """True where an instruction added to the state leaves the right answer as it is."""
+        return True
+
 
 class RoutingFacts(FamilyFacts):
     """Which model a request needs.
@@ -162,6 +166,10 @@ class UntrustedFacts(FamilyFacts):
 
     directs_assistant: bool
     quoted_attempt: bool = Field(alias="quoted")
+
+    def takes_injection(self) -> bool:
+        """Content that already directs the assistant stays what it is; any other would become it."""
+        return self.directs_assistant and not self.quoted_attempt
 
     @model_validator(mode="after")
     def _consistent(self) -> UntrustedFacts:

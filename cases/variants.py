@@ -23,7 +23,7 @@ class Scenario:
     """An authored situation, placed in a split, its options in their canonical order.
 
     ``decisive`` is the passage or key that settles the answer; ``affirmative`` names, per question, the option
-    that a yes would mean.
+    that a yes would mean; ``takes_injection`` tells whether an added instruction leaves the right answer alone.
     """
 
     group: str
@@ -36,6 +36,7 @@ class Scenario:
     decisive: str | None = None
     affirmative: Mapping[str, str] = field(default_factory=dict)
     tags: dict[str, str] = field(default_factory=dict)
+    takes_injection: bool = True
 
     def case(
         self,
@@ -99,11 +100,14 @@ def paraphrase(scenario: Scenario, texts: Texts) -> Case:
     return scenario.case("paraphrase", state=scenario.paraphrase)
 
 
-def injection(scenario: Scenario, texts: Texts) -> Case:
+def injection(scenario: Scenario, texts: Texts) -> Case | None:
     """An instruction inside the state demands a specific wrong option of every question, kept as ``demanded``.
 
-    Where a question has unsafe options, half of the scenarios (by seed) demand one of them.
+    Where a question has unsafe options, half of the scenarios (by seed) demand one of them. A scenario whose right
+    answer the instruction itself would change has no such variant.
     """
+    if not scenario.takes_injection:
+        return None
     references = {
         key: reference.model_copy(update={"demanded": _demanded(scenario, key, reference)})
         for key, reference in scenario.references.items()

@@ -15,7 +15,10 @@ PARALLEL = pytest.mark.parametrize("flags", [[], ["-n", "2"]], ids=["serial", "n
 
 # Arguments, and words that the one line must hold.
 WRONG = {
-    "candidate": (["--candidate", "bseline"], ["bseline", "baseline, uniform, first-option, majority, sparrow"]),
+    "candidate": (
+        ["--candidate", "bseline"],
+        ["bseline", "baseline, uniform, first-option, majority, fitted, sparrow"],
+    ),
     "candidate-file": (["--candidate", "gone.py"], ["gone.py", "cannot be read"]),
     "candidate-twice": (["--candidate", "uniform", "--candidate", "uniform"], ["uniform", "name of its own"]),
     "candidates-file": (["--candidates", "gone.toml"], ["gone.toml", "cannot be read", "--candidates"]),

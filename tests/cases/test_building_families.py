@@ -167,12 +167,13 @@ def test_the_needed_tool_is_there_exactly_when_it_is_offered(rows: list[dict[str
     assert absent == 12
 
 
-def test_tools_that_resemble_the_needed_one_are_offered_first(rows: list[dict[str, Any]]) -> None:
+def test_tools_that_resemble_the_needed_one_are_offered_with_others(rows: list[dict[str, Any]]) -> None:
     for row in rows:
         act, thing = needed_by(row).split("-")
         options = set(row["questions"]["tool"]["criteria"]) - {needed_by(row), "none-of-these"}
         alike = {name for name in options if name.startswith(f"{act}-") or name.endswith(f"-{thing}")}
-        assert len(alike) == min(len(options), 14), "seven tools share the operation and seven the object"
+        # A third of the list comes from each of three neighbourhoods; the needed tool's has fourteen members.
+        assert len(alike) >= min(len(options) // 3 - 1, 14)
 
 
 def test_the_right_position_is_spread_evenly_within_split_and_size(rows: list[dict[str, Any]]) -> None:

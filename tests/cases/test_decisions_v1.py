@@ -58,10 +58,13 @@ def test_every_scenario_has_the_variants_that_apply_to_it(v1: Suite) -> None:
     variants: defaultdict[str, set[str]] = defaultdict(set)
     for case in v1.cases:
         variants[case.group].add(case.variant)
-    always = {"original", "irrelevant", "paraphrase", "injection", "options-only", "unknowable"}
+    always = {"original", "irrelevant", "paraphrase", "options-only", "unknowable"}
     for group, found in variants.items():
         case = v1.by_id[f"{group}-original"]
         assert always <= found, group
+        # An added instruction would itself change what untrusted content is, unless it is an aimed one already.
+        aimed = case.family != "untrusted" or case.references["content"].expected == "aimed-instruction"
+        assert ("injection" in found) == aimed, group
         assert ("options-reversed" in found) == ("neutral-keys" in found) == (case.family != SCALE), group
         assert ("options-rotated" in found) == (case.family not in (SCALE, PAIRED)), group
         assert ("yes-no-keys" in found) == ("noul-twin" in found) == (case.family == PAIRED), group

@@ -186,7 +186,7 @@ def test_build_check_of_a_changed_artifact_ends_with_1_and_leaves_it(
     assert main(["build", "--check"]) == 1
     shown = capsys.readouterr()
     assert f"decisions-v0/{file}: differs from its authoring files" in shown.out
-    assert "run python -m decibench.cases build" in shown.err
+    assert "give the suite a new version in its suite.toml" in shown.err
     assert path.read_bytes() == changed
 
 
@@ -203,6 +203,15 @@ def test_build_writes_what_differs_and_then_the_check_holds(checkout: Path, caps
     assert main(["build"]) == 0
     assert capsys.readouterr().out == ""
     assert main(["build", "--check"]) == 0
+
+
+def test_build_refuses_other_bytes_under_a_frozen_version(checkout: Path, capsys: Capture) -> None:
+    path = checkout / "decisions-v0" / "cases.jsonl"
+    frozen = path.read_bytes() + b"\n"
+    path.write_bytes(frozen)
+    assert main(["build"]) == 4
+    assert "field version: 0.1.0 is frozen with other bytes; give the change a new one" in capsys.readouterr().err
+    assert path.read_bytes() == frozen
 
 
 def test_build_of_faulty_authoring_ends_with_4_and_writes_nothing(checkout: Path, capsys: Capture) -> None:
