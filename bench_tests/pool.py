@@ -17,7 +17,7 @@ from decibench.candidates.config import CandidateSpec
 from decibench.cases.request import Request, request_hash, request_of
 from decibench.cases.schema import Case, Choice
 from decibench.reports.journal import is_started, read_journal
-from decibench.reports.record import Decision, Failure, Record, TokenUsage, failed_decisions
+from decibench.reports.record import Decision, Failure, Record, TokenUsage, failed_decisions, record_of
 
 _WARM_UP: Final = Request(
     "The museum's reading room opens at nine on weekdays and stays closed at weekends.",
@@ -127,14 +127,9 @@ class Pool:
             if error is not None:
                 failure = failure_from(error, "exception")
         decisions, usage = scored or (failed_decisions(case, failure or _IDENTITY_CHANGED), TokenUsage())
-        record = Record(
-            case=case.id,
-            group=case.group,
-            family=case.family,
-            variant=case.variant,
-            role=self.plan.suite.role(case),
-            split=case.split,
-            tags=case.tags,
+        record = record_of(
+            case,
+            self.plan.suite.role(case),
             trial=item.trial,
             attempt=attempt,
             request_hash=digest,

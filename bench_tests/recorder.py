@@ -17,7 +17,7 @@ from decibench.bench_tests.plan import Item, Plan, journal_path
 from decibench.cases.door import UsageError
 from decibench.cases.request import request_hash
 from decibench.reports.journal import Header, JournalWriter, check_first_line, is_started, read_journal
-from decibench.reports.record import Failure, Record, failed_decisions
+from decibench.reports.record import Failure, Record, failed_decisions, record_of
 
 ATTRIBUTE: Final = "decibench"
 """Name of the attribute on a call report that carries an item's outcome between processes."""
@@ -128,20 +128,13 @@ class Recorder:
             if crashed
             else Failure(code="setup-failed", detail="the item ended before its case was asked")
         )
-        case = item.case
-        return Record(
-            case=case.id,
-            group=case.group,
-            family=case.family,
-            variant=case.variant,
-            role=self.plan.suite.role(case),
-            split=case.split,
-            tags=case.tags,
+        return record_of(
+            item.case,
+            self.plan.suite.role(item.case),
             trial=item.trial,
-            request_hash=request_hash(case),
+            request_hash=request_hash(item.case),
             candidate_hash=min(self.hashes[item.candidate], default=None),
-            latency_s=None,
-            decisions=failed_decisions(case, failure),
+            decisions=failed_decisions(item.case, failure),
         )
 
     def _journal(self, candidate: str) -> JournalWriter:

@@ -94,6 +94,37 @@ class Record(Model):
         return next((d.failure for d in self.decisions if d.failure is not None and d.failure.fatal), None)
 
 
+def record_of(
+    case: Case,
+    role: Role,
+    *,
+    trial: int,
+    request_hash: str,
+    candidate_hash: str | None,
+    decisions: list[Decision],
+    latency_s: float | None = None,
+    usage: TokenUsage | None = None,
+    attempt: int = 1,
+) -> Record:
+    """The record of ``case``, whose variant has ``role``, with what was measured."""
+    return Record(
+        case=case.id,
+        group=case.group,
+        family=case.family,
+        variant=case.variant,
+        role=role,
+        split=case.split,
+        tags=case.tags,
+        trial=trial,
+        attempt=attempt,
+        request_hash=request_hash,
+        candidate_hash=candidate_hash,
+        latency_s=latency_s,
+        usage=usage or TokenUsage(),
+        decisions=decisions,
+    )
+
+
 def failure_of(code: object, detail: object, *, fatal: bool = False) -> Failure:
     """A failure in the words of a candidate, kept to one short line that every file, log and terminal can hold.
 
