@@ -127,6 +127,9 @@ class Controller:
             terminalreporter.write_line(f"ERROR: {error}", red=True)
         if self._finished.unchecked is not None:
             terminalreporter.write_line(f"INCOMPLETE: {self._finished.unchecked}", red=True)
+        for report in self._finished.reports:
+            if report.gate_check.passed is False:
+                terminalreporter.write_line(f"GATE FAILED: {report.gate_check.reason}", red=True)
         if self._recorder.fatal:
             terminalreporter.write_line(f"STOPPED: {self._recorder.fatal}", red=True)
         terminalreporter.write_line(f"decibench: reports in {self._recorder.run_dir}")

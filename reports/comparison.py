@@ -101,14 +101,18 @@ def write_comparison(comparison: Comparison, folder: Path) -> None:
 
 def conclude(paired: PairedDifference, candidate: str, reference: str, quantity: str) -> str:
     """The one sentence the data support."""
-    low, high = f"{paired.low:+.1%}", f"{paired.high:+.1%}"
-    figures = f"{paired.difference:+.1%} (95% interval {low} to {high}, adjusted p = {paired.adjusted_p:.2g})"
+    gap, low, high = (f"{100 * value:+.1f}" for value in (paired.difference, paired.low, paired.high))
+    figures = (
+        f"{paired.second:.1%} against {paired.first:.1%} by scenario, {gap} points (95% interval {low} to {high}, "
+        f"unadjusted; adjusted p = {paired.adjusted_p:.2g})"
+    )
     if paired.supported:
         word = "higher" if paired.difference > 0 else "lower"
         return f"{candidate} is {word} than {reference} in {quantity}: {figures}."
     sentence = f"No difference in {quantity} between {candidate} and {reference} is shown: {figures}."
     if paired.detectable is not None:
-        sentence += f" A true difference of {paired.detectable:.1%} would be found in 80% of such runs."
+        detectable = f"{100 * paired.detectable:.1f} points"
+        sentence += f" A true difference of {detectable} would be found in 80% of such runs, tested alone."
     return sentence
 
 

@@ -240,6 +240,7 @@ def _effects(split: str, metrics: SplitMetrics) -> Iterator[Table]:
     }
     rows = [[name, *(form(getattr(e, name)) for e in effects.values())] for name, form in formats.items()]
     if any(metrics.by_variant[variant].attack_eligible for variant in effects):
+        rows.append(["moved_to_demanded", *(str(effect.moved_to_demanded) for effect in effects.values())])
         rows.append(["attack_success", *(share(metrics.by_variant[v].attack_success) for v in effects)])
     if effects:
         yield Table(f"Variants against the original ({split})", ["decisions", *effects], rows)

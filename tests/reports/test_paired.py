@@ -35,7 +35,7 @@ def test_the_interval_agrees_with_scipy_on_group_differences() -> None:
     first, second = rng.binomial(sizes, 0.7), rng.binomial(sizes, 0.8)
     ours = paired_difference(first.tolist(), second.tolist(), sizes.tolist())
     gaps = (second - first) / sizes
-    theirs = bootstrap((gaps,), np.mean, n_resamples=10_000, method="percentile", rng=np.random.default_rng(4))
+    theirs = bootstrap((gaps,), np.mean, n_resamples=10_000, method="percentile", random_state=np.random.default_rng(4))
     assert ours.difference == pytest.approx(gaps.mean())
     # Two bootstraps of 10,000 differ by their own noise, about a hundredth of the interval's width.
     width = theirs.confidence_interval.high - theirs.confidence_interval.low
