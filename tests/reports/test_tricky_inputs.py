@@ -162,6 +162,7 @@ def test_8_a_small_difference_names_no_winner_and_prints_what_could_be_detected(
     # 80% power at 5%: 2.8 standard errors of the mean difference.
     gaps = np.array(second) - np.array(first)
     assert paired.detectable == pytest.approx(2.8016 * gaps.std(ddof=1) / math.sqrt(120), rel=1e-3)
+    assert paired.detectable is not None
     assert f"{100 * paired.detectable:.1f} points" in sentence
 
 
