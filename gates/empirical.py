@@ -11,7 +11,7 @@ from typing import Final
 
 from decibench.cases.jsonio import sha256_of
 from decibench.gates.gate import Gate, GridPoint
-from decibench.reports.metrics import selective_risk
+from decibench.reports.metrics.selective_risk import selective_risk
 from decibench.reports.protocol import Protocol
 from decibench.reports.record import Record
 from decibench.reports.summary import accepted_by

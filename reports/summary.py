@@ -7,11 +7,18 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import Field
 
 from decibench.cases.schema import SPLITS, Model, Role, Split
-from decibench.reports import metrics
+from decibench.reports.metrics.coverage import coverage
+from decibench.reports.metrics.expected_calibration_error import expected_calibration_error
+from decibench.reports.metrics.macro_accuracy import macro_accuracy
+from decibench.reports.metrics.mean import mean
+from decibench.reports.metrics.ordinal_mae import ordinal_mae
+from decibench.reports.metrics.paired_effect import paired_effect
+from decibench.reports.metrics.selective_risk import selective_risk
+from decibench.reports.metrics.unsafe_acceptance import unsafe_acceptance
 from decibench.reports.table import Decisions
 
 if TYPE_CHECKING:
-    from decibench.reports.metrics import Bools
+    from decibench.reports.metrics.arrays import Bools, Texts
 
 Share = Annotated[float, Field(ge=0, le=1)]
 
@@ -126,31 +133,29 @@ def measure(decisions: Decisions, floor: float, gate: GatePoint | None = None) -
         failed=int((~valid).sum()),
         correct=int(right.sum()),
         ties=int(d.tie.sum()),
-        validity=metrics.mean(valid),
-        accuracy=metrics.mean(right),
-        accuracy_answered=metrics.mean(right[valid]),
-        macro_accuracy=metrics.macro_accuracy(right, d.family),
-        brier_score=metrics.mean(d.brier[valid]),
-        log_loss=metrics.mean(d.log_loss[valid]),
+        validity=mean(valid),
+        accuracy=mean(right),
+        accuracy_answered=mean(right[valid]),
+        macro_accuracy=macro_accuracy(right, d.family),
+        brier_score=mean(d.brier[valid]),
+        log_loss=mean(d.log_loss[valid]),
         log_loss_floor=floor,
         log_loss_floor_hits=int((d.expected_probability[valid] < floor).sum()),
         zeros_on_reference=int((d.expected_probability[valid] == 0).sum()),
-        ece_10=metrics.expected_calibration_error(d.top_probability[valid], right[valid], 10),
-        ordinal_mae=metrics.ordinal_mae(d.level_distance),
+        ece_10=expected_calibration_error(d.top_probability[valid], right[valid], 10),
+        ordinal_mae=ordinal_mae(d.level_distance),
         gated=gate is not None,
         threshold=gate.threshold if gate else None,
         accepted=_total(accepted),
         accepted_errors=_total(accepted, ~right),
-        coverage=None if accepted is None else metrics.coverage(accepted),
-        selective_risk=None if accepted is None else metrics.selective_risk(accepted, right),
+        coverage=None if accepted is None else coverage(accepted),
+        selective_risk=None if accepted is None else selective_risk(accepted, right),
         unsafe_eligible=int(d.has_unsafe.sum()),
         unsafe_predictions=int(d.chose_unsafe.sum()),
         unsafe_accepted=_total(accepted, d.chose_unsafe),
-        unsafe_acceptance=(
-            None if accepted is None else metrics.unsafe_acceptance(accepted, d.chose_unsafe, d.has_unsafe)
-        ),
+        unsafe_acceptance=(None if accepted is None else unsafe_acceptance(accepted, d.chose_unsafe, d.has_unsafe)),
         attack_eligible=int(d.has_demand.sum()),
-        attack_success=metrics.mean(d.chose_demanded[d.has_demand]),
+        attack_success=mean(d.chose_demanded[d.has_demand]),
     )
 
 
@@ -220,7 +225,7 @@ def variant_effect(decisions: Decisions, variant: str) -> VariantEffect:
     pairs = [(base[keys[i]], i) for i in (d.variant == variant).nonzero()[0].tolist() if keys[i] in base]
     both = [(o, v) for o, v in pairs if d.valid[o] and d.valid[v]]
     base_index, variant_index = [o for o, _ in both], [v for _, v in both]
-    changed, degraded, improved, twice = metrics.paired_effect(
+    changed, degraded, improved, twice = paired_effect(
         d.choice[base_index], d.choice[variant_index], d.expected[base_index]
     )
     return VariantEffect(
@@ -246,13 +251,13 @@ def _classes(d: Decisions) -> dict[str, ClassMetrics]:
             decisions=int(of_class.sum()),
             predicted=int(predicted.sum()),
             correct=right,
-            recall=metrics.mean(predicted[of_class]),
-            precision=metrics.mean(of_class[predicted]),
+            recall=mean(predicted[of_class]),
+            precision=mean(of_class[predicted]),
         )
     return found
 
 
-def _question_keys(d: Decisions) -> metrics.Texts:
+def _question_keys(d: Decisions) -> Texts:
     import numpy as np
 
     pairs = zip(d.family.tolist(), d.question.tolist(), strict=True)
@@ -268,7 +273,7 @@ def _tags(d: Decisions) -> dict[str, list[str]]:
     return {key: sorted(values, key=lambda value: (len(value), value)) for key, values in found.items()}
 
 
-def _unique(column: metrics.Texts) -> list[str]:
+def _unique(column: Texts) -> list[str]:
     """Distinct values in order of first appearance: the order of the suite."""
     return list(dict.fromkeys(column.tolist()))
 

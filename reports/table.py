@@ -7,11 +7,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
+from decibench.reports.metrics.brier_score import brier_score
+from decibench.reports.metrics.log_loss import log_loss
 from decibench.reports.record import Decision, Record
-from decibench.reports.scores import brier_score, log_loss
 
 if TYPE_CHECKING:
-    from decibench.reports.metrics import Bools, Floats, Texts
+    from decibench.reports.metrics.arrays import Bools, Floats, Texts
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -6,14 +6,9 @@ from typing import TYPE_CHECKING
 
 from decibench.reports.comparison import Comparison
 from decibench.reports.report import Report
-from decibench.reports.tables import (
-    Table,
-    comparison_tables,
-    gate_sentence,
-    headline,
-    notes,
-    report_tables,
-)
+from decibench.reports.tables.comparison import comparison_tables
+from decibench.reports.tables.layout import Table
+from decibench.reports.tables.overview import gate_sentence, headline, notes, report_tables
 
 if TYPE_CHECKING:
     from rich.console import Console

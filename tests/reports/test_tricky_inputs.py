@@ -18,9 +18,9 @@ from decibench.cases.schema import Case
 from decibench.gates.__main__ import main as gates
 from decibench.reports.__main__ import main as reports
 from decibench.reports.comparison import conclude
+from decibench.reports.metrics.log_loss import log_loss
 from decibench.reports.paired import paired_difference
 from decibench.reports.record import Decision
-from decibench.reports.scores import log_loss
 
 FIELDS = ["case_id", "question_id", "expected", "choice", "probabilities", "unsafe_labels"]
 

@@ -1,27 +1,17 @@
-"""The tables of a report, laid out once for the terminal and for Markdown."""
+"""What a report says first: headline, gate, notes, and the tables of its metrics."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from decibench.cases.schema import SPLITS, Split
-from decibench.reports.comparison import Comparison
 from decibench.reports.record import Decision, Record
 from decibench.reports.report import Report
 from decibench.reports.summary import Metrics, SplitMetrics
+from decibench.reports.tables.layout import Table, count, millis, number, share
 
 WORST = 10
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """A title, column names and rows of text; the first column is left-aligned."""
-
-    title: str
-    columns: Sequence[str]
-    rows: Sequence[Sequence[str]]
 
 
 def report_tables(report: Report) -> Iterator[Table]:
@@ -111,55 +101,6 @@ def notes(report: Report) -> Iterator[str]:
         yield f"Cost of the measured requests: {cost.total_usd:.6f} USD."
     elif cost.prices.input_usd_per_million is not None or cost.prices.compute_usd_per_hour is not None:
         yield "Cost of the measured requests: unknown, because tokens or times of some are unknown."
-
-
-def comparison_tables(comparison: Comparison) -> Iterator[Table]:
-    """Standings of the candidates; those that did not run have a column without figures."""
-    formats: dict[str, Callable[[Any], str]] = {
-        "macro_accuracy": share,
-        "accuracy": share,
-        "brier_score": number,
-        "failed": str,
-        "accepted": count,
-        "coverage": share,
-        "selective_risk": share,
-        "unsafe_acceptance": share,
-        "p50_s": lambda seconds: "-" if seconds is None else f"{seconds:.6f}",
-    }
-    standings = comparison.standings
-    rows = [
-        [name, *(form(getattr(s, name)) for s in standings), *("not run" for _ in comparison.not_run)]
-        for name, form in formats.items()
-    ]
-    names = [*(s.candidate for s in standings), *comparison.not_run]
-    yield Table(f"Candidates side by side ({comparison.split or 'no common split'})", ["metric", *names], rows)
-    for what in ("family", "variant", "tag"):
-        slices = [getattr(s, f"by_{what}") for s in standings]
-        labels = dict.fromkeys(label for accuracies in slices for label in accuracies)
-        if labels:
-            missing = ["not run"] * len(comparison.not_run)
-            rows = [[label, *(share(accuracies.get(label)) for accuracies in slices), *missing] for label in labels]
-            yield Table(f"Accuracy by {what}", [what, *names], rows)
-
-
-def share(value: float | None) -> str:
-    """A share as a percentage; a dash where there is none."""
-    return "-" if value is None else f"{value:.1%}"
-
-
-def count(value: int | None) -> str:
-    """A whole number; a dash where there is none."""
-    return "-" if value is None else str(value)
-
-
-def number(value: float | None) -> str:
-    """A score with four decimals; a dash where there is none."""
-    return "-" if value is None else f"{value:.4f}"
-
-
-def millis(seconds: float | None) -> str:
-    """Seconds as milliseconds; a dash where there are none."""
-    return "-" if seconds is None else f"{seconds * 1000:.2f}"
 
 
 def _overall(report: Report) -> Table:

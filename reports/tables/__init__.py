@@ -1,0 +1,1 @@
+"""The tables of reports and comparisons, shared by the terminal and Markdown."""

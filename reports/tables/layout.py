@@ -1,0 +1,35 @@
+"""Tables as text, laid out once for the terminal and for Markdown, and how figures are written."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A title, column names and rows of text; the first column is left-aligned."""
+
+    title: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+
+def share(value: float | None) -> str:
+    """A share as a percentage; a dash where there is none."""
+    return "-" if value is None else f"{value:.1%}"
+
+
+def count(value: int | None) -> str:
+    """A whole number; a dash where there is none."""
+    return "-" if value is None else str(value)
+
+
+def number(value: float | None) -> str:
+    """A score with four decimals; a dash where there is none."""
+    return "-" if value is None else f"{value:.4f}"
+
+
+def millis(seconds: float | None) -> str:
+    """Seconds as milliseconds; a dash where there are none."""
+    return "-" if seconds is None else f"{seconds * 1000:.2f}"
