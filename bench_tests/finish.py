@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import importlib.metadata
 import os
 import platform
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -15,13 +16,15 @@ from decibench.bench_tests.completeness import Completeness, completeness, in_pl
 from decibench.bench_tests.guard import raised_in
 from decibench.bench_tests.plan import Plan, journal_path
 from decibench.bench_tests.recorder import Recorder
+from decibench.candidates.registry import REGISTRY
 from decibench.cases.door import Exit, UsageError
 from decibench.cases.errors import Problem, SuiteError
-from decibench.cases.schema import Split
-from decibench.gates.check import check_holdout
-from decibench.gates.empirical import calibration_of, fit_empirical, not_fitted
-from decibench.gates.gate import GATE, Gate, check_applies, write_gate
-from decibench.reports.comparison import Comparison, compare, write_comparison
+from decibench.gates.applied import apply_gates
+from decibench.gates.check import check_holdout, check_issued
+from decibench.gates.fitting import Gates, fit_gates, unfitted_gates
+from decibench.gates.gate import GATE, Gate, PrimaryGate, check_applies, name_of, write_gate
+from decibench.reports.comparisons.comparison import Comparison, compare, write_comparison
+from decibench.reports.evidence import evidence_of
 from decibench.reports.journal import Journal, is_started, read_journal
 from decibench.reports.latency import LoadTime, Prices, cost_of, latency_of
 from decibench.reports.ledger import LEDGER, Look, add_look, count_looks, read_ledger
@@ -33,11 +36,12 @@ from decibench.reports.report import (
     GateCheck,
     HoldoutLooks,
     Report,
-    compute_metrics,
-    sealed,
+    gate_point,
+    primary_gate,
     write_report,
 )
-from decibench.reports.summary import SplitMetrics
+from decibench.reports.summary import summarise
+from decibench.reports.table import decisions_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +60,16 @@ class Finished:
 
 def finish(plan: Plan, recorder: Recorder, *, chosen_stop: bool) -> Finished:
     """Write the reports of every candidate that has a journal; ``chosen_stop`` tells of ``-x`` or ``--maxfail``."""
+    collecting = gc.isenabled()
+    gc.disable()  # Hundreds of thousands of records come and stay: looking for cycles among them doubles the time.
+    try:
+        return _finish(plan, recorder, chosen_stop)
+    finally:
+        if collecting:
+            gc.enable()
+
+
+def _finish(plan: Plan, recorder: Recorder, chosen_stop: bool) -> Finished:
     recorder.close()
     reports: list[Report] = []
     errors: list[str] = []
@@ -87,10 +101,12 @@ def _journal(plan: Plan, recorder: Recorder, name: str) -> Journal | None:
 
 
 def _unchecked(plan: Plan, reports: Sequence[Report]) -> str | None:
-    if plan.gate is None or any(report.gate_check.passed is not None for report in reports):
+    required = f"--gate {plan.options.gate}" if plan.gate else "--require-gate" if plan.options.require_gate else None
+    unchecked = [report for report in reports if report.gate_check.passed is None]
+    if required is None or (reports and not unchecked):
         return None
-    reason = reports[0].gate_check.reason if reports else "nothing was measured"
-    return f"--gate {plan.options.gate}: was required and not checked: {reason}"
+    reason = unchecked[0].gate_check.reason if unchecked else "nothing was measured"
+    return f"{required}: was required and not checked: {reason}"
 
 
 @contextmanager
@@ -130,33 +146,35 @@ def _report(
     candidate = CandidateRef(
         name=name, hash=load.candidate_hash if load else None, identity=load.identity if load else {}
     )
-    gate = _gate(plan, candidate.hash, records, extent, errors)
-    gates = {"empirical": gate.model_dump(mode="json")}
-    metrics = compute_metrics(records, plan.protocol, gates)
-    report = sealed(
-        Report(
-            run=journal.header.run,
-            created=f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}",
-            suite=plan.suite_ref,
-            candidate=candidate,
-            protocol=plan.protocol,
-            protocol_hash=plan.protocol.hash,
-            environment=_environment(),
-            complete=not extent.partial and not extent.reasons,
-            partial=extent.partial,
-            incomplete_reasons=extent.reasons,
-            scope=extent.scope,
-            holdout_looks=_looks(plan, recorder, candidate, journal.header.run, "holdout" in metrics, errors),
-            metrics=metrics,
-            gates=gates,
-            gate_check=_check(plan, gate, metrics),
-            latency=latency_of(records, _load_times(journal)),
-            cost=cost_of(records, _prices(plan)),
-            records=records,
-        )
+    fitted = _gates(plan, candidate.hash, records, extent, errors)
+    primary = fitted[primary_gate(plan.protocol)]
+    decisions = decisions_of(records, plan.protocol.log_loss_floor)
+    gates = {kind: gate.model_dump(mode="json") for kind, gate in fitted.items()}
+    point = gate_point(gates, plan.protocol)
+    metrics = summarise(decisions, plan.protocol.log_loss_floor, point)
+    report = Report(
+        run=journal.header.run,
+        created=f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}",
+        suite=plan.suite_ref,
+        candidate=candidate,
+        protocol=plan.protocol,
+        protocol_hash=plan.protocol.hash,
+        environment=_environment(),
+        complete=not extent.partial and not extent.reasons,
+        partial=extent.partial,
+        incomplete_reasons=extent.reasons,
+        scope=extent.scope,
+        holdout_looks=_looks(plan, recorder, candidate, journal.header.run, "holdout" in metrics, errors),
+        metrics=metrics,
+        evidence=evidence_of(records, decisions, plan.protocol, point),
+        gates=gates | apply_gates(fitted, decisions, plan.protocol),
+        gate_check=_check(plan, primary, records),
+        latency=latency_of(records, _load_times(journal)),
+        cost=cost_of(records, _prices(plan)),
+        records=records,
     )
     with _noting(errors, recorder.run_dir):
-        _write(report, gate, recorder.run_dir / name)
+        report = _write(report, primary, recorder.run_dir / name)
     with _noting(errors, recorder.run_dir):
         _look(report, _ledger(plan))
     return report
@@ -169,52 +187,71 @@ def _ledger(plan: Plan) -> Path:
 def _looks(
     plan: Plan, recorder: Recorder, candidate: CandidateRef, run: str, looking: bool, errors: list[str]
 ) -> HoldoutLooks:
-    looks = HoldoutLooks(this_candidate=None, all_candidates=None)
+    family = _family(plan, candidate.name)
+    looks = HoldoutLooks(family=family, number=None, this_candidate=None, this_family=None, all_candidates=None)
     with _noting(errors, recorder.run_dir):
-        looks = count_looks(read_ledger(_ledger(plan)), plan.suite_ref, candidate.hash, run, looking)
+        looks = count_looks(read_ledger(_ledger(plan)), plan.suite_ref, candidate.hash, family, run, looking)
     return looks  # noqa: RET504 - not the last assignment where reading the ledger failed
 
 
-def _check(plan: Plan, gate: Gate, metrics: Mapping[Split, SplitMetrics]) -> GateCheck:
+def _family(plan: Plan, name: str) -> str:
+    """What the candidate is a configuration of, whatever a candidates file or a label calls it."""
+    spec = next(spec for spec in plan.specs if spec.name == name)
+    if spec.path is not None:
+        return spec.path.name.encode(errors="backslashreplace").decode()
+    return next(adapter for adapter, entry in REGISTRY.items() if entry is spec.entry)
+
+
+def _check(plan: Plan, gate: Gate, records: Sequence[Record]) -> GateCheck:
     if plan.gate is None:
-        return GateCheck(passed=None, reason="no gate was required")
+        return (
+            check_issued(gate) if plan.options.require_gate else GateCheck(passed=None, reason="no gate was required")
+        )
     if gate.status == "not-fitted":
         return GateCheck(passed=None, reason=gate.reason)
-    return check_holdout(gate, metrics["holdout"].overall)
+    return check_holdout(plan.gate, decisions_of(_holdout(records), plan.protocol.log_loss_floor), plan.protocol)
 
 
-def _gate(
+def _gates(
     plan: Plan, candidate_hash: str | None, records: Sequence[Record], extent: Completeness, errors: list[str]
-) -> Gate:
-    """The gate of the run: the given one where it applies, else one fitted on complete calibration."""
+) -> Gates:
+    """The gates of the run: the given one where it applies, else those fitted on complete calibration."""
     if extent.partial or extent.reasons:
         what = "partial" if extent.partial else "incomplete"
-        return not_fitted(plan.protocol, f"the run is {what}; a gate needs all of its scope")
+        return unfitted_gates(plan.protocol, f"the run is {what}; a gate needs all of its scope")
     if plan.gate is not None:
-        holdout = [r for r in records if r.split == "holdout" and r.role == "core"]
-        try:
-            check_applies(
-                plan.gate,
-                holdout,
-                candidate_hash=candidate_hash,
-                protocol_hash=plan.protocol.hash,
-                suite_hash=plan.suite.hash,
-            )
-        except UsageError as error:
-            errors.append(f"--gate {plan.options.gate}: {error}")
-            return not_fitted(plan.protocol, str(error))
-        return plan.gate
+        return _given(plan, plan.gate, candidate_hash, records, errors)
     if "calibration" not in extent.scope.splits:
-        return not_fitted(plan.protocol, "the scope leaves calibration out, on which a gate is fitted")
-    return fit_empirical(
-        calibration_of(records), plan.protocol, candidate_hash=candidate_hash, suite_hash=plan.suite.hash
-    )
+        return unfitted_gates(plan.protocol, "the scope leaves calibration out, on which a gate is fitted")
+    return fit_gates(records, plan.protocol, candidate_hash=candidate_hash, suite_hash=plan.suite.hash)
 
 
-def _write(report: Report, gate: Gate, folder: Path) -> None:
-    write_report(report, folder / REPORT)
+def _given(
+    plan: Plan, gate: PrimaryGate, candidate_hash: str | None, records: Sequence[Record], errors: list[str]
+) -> Gates:
+    try:
+        check_applies(
+            gate,
+            _holdout(records),
+            candidate_hash=candidate_hash,
+            protocol_hash=plan.protocol.hash,
+            suite_hash=plan.suite.hash,
+        )
+    except UsageError as error:
+        errors.append(f"--gate {plan.options.gate}: {error}")
+        return unfitted_gates(plan.protocol, str(error))
+    return {**unfitted_gates(plan.protocol, "the gate of this run is given by --gate"), name_of(gate): gate}
+
+
+def _holdout(records: Sequence[Record]) -> list[Record]:
+    return [record for record in records if record.split == "holdout" and record.role == "core"]
+
+
+def _write(report: Report, gate: Gate, folder: Path) -> Report:
+    sealed = write_report(report, folder / REPORT)
     write_gate(gate, folder / GATE)
     (folder / SUMMARY).write_text(summary_markdown(report), "utf-8")
+    return sealed
 
 
 def _look(report: Report, ledger: Path) -> None:
@@ -227,6 +264,7 @@ def _look(report: Report, ledger: Path) -> None:
             run=report.run,
             candidate=report.candidate.name,
             candidate_hash=report.candidate.hash,
+            family=report.holdout_looks.family,
             suite=report.suite.name,
             suite_version=report.suite.version,
             suite_hash=report.suite.hash,

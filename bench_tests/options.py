@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Literal, cast
+from typing import Any, Final, Literal, cast
 
 import pytest
 
 from decibench.candidates.config import DEFAULT_FILE
 from decibench.cases.loading import DEFAULT_SUITE
+from decibench.gates.rules import RULE_OPTIONS, option_of
 
 _HIGHEST_PRICE: Final = 1e6
 _PRICE: Final = f"use 0 or more, at most {_HIGHEST_PRICE:.0f}"
@@ -22,13 +24,17 @@ _NAMING: Final = {
     "--run-dir": "a directory",
     "--resume": "a run",
     "--gate": "a file",
+    "--costs": "a file",
 }
 """Options that name something, and what: an empty one, as of a variable that is not set, must not switch it off."""
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What the user asked for, paths resolved against the directory pytest was called from."""
+    """What the user asked for, paths resolved against the directory pytest was called from.
+
+    ``rules`` are the rules of the protocol that were chosen, by name.
+    """
 
     candidates: tuple[str, ...]
     candidates_file: Path | None
@@ -46,8 +52,9 @@ class Options:
     smoke: bool
     smoke_calls: int
     gate: Path | None
-    max_error: float | None
-    min_accepted: int | None
+    require_gate: bool
+    rules: Mapping[str, Any]
+    costs: Path | None
     input_usd_per_million: float | None
     compute_usd_per_hour: float | None
     home: Path
@@ -84,8 +91,10 @@ def add_options(parser: pytest.Parser) -> None:
     add("--smoke", action="store_true", help="a few development cases per family; never gated")
     add("--smoke-calls", type=int, default=5, metavar="N", help="calls per family with --smoke (default: 5)")
     add("--gate", metavar="FILE", help="require this gate on the holdout instead of fitting one")
-    add("--max-error", type=float, metavar="X", help="largest calibration error of the fitted gate (default: 0.05)")
-    add("--min-accepted", type=int, metavar="N", help="fewest accepted decisions of the fitted gate (default: 10)")
+    add("--require-gate", action="store_true", help="exit 10 where the primary gate is null: nothing may be acted on")
+    for rule, settings in RULE_OPTIONS.items():
+        add(option_of(rule), **settings)
+    add("--costs", metavar="FILE", help="TOML: costs wrong, unsafe, fallback, and [families.NAME] with the same three")
     add("--input-usd-per-million", type=float, metavar="X", help="price of a million input tokens")
     add("--compute-usd-per-hour", type=float, metavar="X", help="price of the machine per hour of requests")
 
@@ -120,8 +129,9 @@ def read_options(config: pytest.Config) -> Options:
         smoke=bool(get("--smoke")),
         smoke_calls=cast(int, get("--smoke-calls")),
         gate=path("--gate"),
-        max_error=get("--max-error"),
-        min_accepted=get("--min-accepted"),
+        require_gate=bool(get("--require-gate")),
+        rules={rule: value for rule in RULE_OPTIONS if (value := get(option_of(rule))) is not None},
+        costs=path("--costs"),
         input_usd_per_million=get("--input-usd-per-million"),
         compute_usd_per_hour=get("--compute-usd-per-hour"),
         home=home,
@@ -129,20 +139,22 @@ def read_options(config: pytest.Config) -> Options:
     for wrong, message in (
         (not 1 <= options.trials <= 10, f"--trials {options.trials}: use 1 to 10"),
         (options.smoke_calls < 1, f"--smoke-calls {options.smoke_calls}: use at least 1"),
-        (options.max_error is not None and not 0 <= options.max_error < 1, "--max-error: use a share in [0, 1)"),
-        (options.min_accepted is not None and options.min_accepted < 1, "--min-accepted: use at least 1"),
         (options.run_dir is not None and options.resume is not None, "--run-dir and --resume exclude each other"),
         (options.retry_failed and options.resume is None, "--retry-failed goes with --resume RUN"),
         (_no_price(options.input_usd_per_million), f"--input-usd-per-million: {_PRICE}"),
         (_no_price(options.compute_usd_per_hour), f"--compute-usd-per-hour: {_PRICE}"),
         (
-            options.gate is not None and (options.max_error, options.min_accepted) != (None, None),
-            "--gate brings its own limits: leave --max-error and --min-accepted out",
+            options.gate is not None and bool(options.rules or options.costs),
+            f"--gate brings its own limits: leave {' and '.join(_chosen(options))} out",
         ),
     ):
         if wrong:
             raise pytest.UsageError(message)
     return options
+
+
+def _chosen(options: Options) -> list[str]:
+    return [*map(option_of, options.rules), *(["--costs"] if options.costs else [])]
 
 
 def _no_price(value: float | None) -> bool:

@@ -13,7 +13,8 @@ from decibench.cases.door import UsageError
 from decibench.cases.loading import Suite, find_suite, load_suite
 from decibench.cases.schema import SPLITS, Case
 from decibench.cases.seeded import seeded_order
-from decibench.gates.gate import Gate, check_usable, read_gate
+from decibench.gates.gate import PrimaryGate, check_usable, read_gate
+from decibench.gates.rules import read_costs, with_rules
 from decibench.reports.journal import JOURNAL, SuiteRef
 from decibench.reports.protocol import DEFAULT_PROTOCOL, Protocol
 
@@ -40,7 +41,7 @@ class Plan:
     suite: Suite
     specs: Sequence[CandidateSpec]
     protocol: Protocol
-    gate: Gate | None
+    gate: PrimaryGate | None
 
     @property
     def suite_ref(self) -> SuiteRef:
@@ -81,6 +82,12 @@ class Plan:
         """What a candidate may be fitted on: original cases of the development split, whatever the scope is."""
         return [c for c in self.suite.cases if c.split == "development" and c.variant == "original"]
 
+    @property
+    def fits_gate(self) -> bool:
+        """Whether the scope holds what a gate is fitted on."""
+        variants = self.suite.manifest.variants
+        return any(case.split == "calibration" and variants[case.variant].role == "core" for case in self.scope)
+
     def _smoke(self) -> list[Case]:
         # Development cases only: a smoke run must never be a look at the holdout.
         picked: set[str] = set()
@@ -100,10 +107,10 @@ def make_plan(options: Options) -> Plan:
         options.candidates, file=options.candidates_file, device=options.device, label=options.model_label
     )
     gate = read_gate(options.gate) if options.gate else None
-    limits = {"max_error": options.max_error, "min_accepted": options.min_accepted}
-    if gate is not None:
-        limits = {"max_error": gate.max_error, "min_accepted": gate.min_accepted}
-    protocol = DEFAULT_PROTOCOL.model_copy(update={k: v for k, v in limits.items() if v is not None})
+    rules = dict(gate.rules if gate else options.rules)
+    if options.costs is not None:
+        rules["costs"] = read_costs(options.costs, list(suite.manifest.families)).model_dump()
+    protocol = with_rules(DEFAULT_PROTOCOL, rules)
     plan = Plan(options, suite, specs, protocol, gate)
     if not plan.scope:
         raise UsageError("--split, --family and --variant together leave no case of the suite; widen one of them")
@@ -113,6 +120,8 @@ def make_plan(options: Options) -> Plan:
         raise UsageError("two candidates produce the same item ids; rename one of them")
     if gate is not None:
         _check_gate(gate, plan, options.gate)
+    elif options.require_gate and not plan.fits_gate:
+        raise UsageError("--require-gate fits a gate on core variants of calibration, and the scope leaves them out")
     return plan
 
 
@@ -123,7 +132,7 @@ def _check_known(option: str, given: Sequence[str], known: Iterable[str]) -> Non
         raise UsageError(f"{option} {unknown[0]}: unknown; use {', '.join(names)}")
 
 
-def _check_gate(gate: Gate, plan: Plan, path: Path | None) -> None:
+def _check_gate(gate: PrimaryGate, plan: Plan, path: Path | None) -> None:
     if len(plan.specs) != 1:
         raise UsageError("--gate belongs to one candidate; give exactly one --candidate")
     try:

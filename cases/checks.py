@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from decibench.cases.errors import Problem
-from decibench.cases.schema import Case, Counts, Manifest, Question, Reference
+from decibench.cases.request import request_hash
+from decibench.cases.schema import Case, Counterfactual, Counts, Manifest, Question, Reference
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +25,7 @@ class Located:
 
 
 def check_cases(entries: Sequence[Located]) -> Iterator[Problem]:
-    """Ids unique, groups in one split and family, references complete and naming existing options."""
+    """Ids unique, groups in one split and family, references complete, links and references naming what exists."""
     first: dict[str, Located] = {}
     groups: dict[str, Located] = {}
     for entry in entries:
@@ -46,6 +47,9 @@ def check_cases(entries: Sequence[Located]) -> Iterator[Problem]:
         if sibling.case.family != case.family:
             yield entry.problem("family", f"group {case.group} is of family {sibling.case.family} elsewhere")
         yield from _check_references(entry)
+    for entry in entries:
+        if entry.case.counterfactual is not None:
+            yield from _check_link(entry, entry.case.counterfactual, first.get(entry.case.counterfactual.of))
 
 
 def _check_references(entry: Located) -> Iterator[Problem]:
@@ -75,6 +79,36 @@ def _check_reference(question: Question, reference: Reference) -> Iterator[tuple
             yield field, f"{label!r} is the expected option; only wrong options can be {field}"
     if len(set(reference.unsafe)) != len(reference.unsafe):
         yield "unsafe", "names an option twice; name it once"
+
+
+def _check_link(entry: Located, link: Counterfactual, base: Located | None) -> Iterator[Problem]:
+    """A counterfactual changes another case of its family and split, which is none itself, and asks it alike."""
+    case = entry.case
+    if base is None:
+        yield entry.problem("counterfactual.of", f"{link.of} is no case of the suite; name the id of one")
+        return
+    other = base.case
+    place = f"{other.id} on line {base.line} of {base.file}"
+    if other.id == case.id:
+        yield entry.problem("counterfactual.of", "is the case itself; name the case that this one changes")
+        return
+    for field, here, there in (("split", case.split, other.split), ("family", case.family, other.family)):
+        if here != there:
+            message = f"{place} is of the {field} {there}, this case of {here}; both must be of one {field}"
+            yield entry.problem("counterfactual.of", message)
+    if other.counterfactual is not None:
+        message = f"{place} is itself a counterfactual, of {other.counterfactual.of}; name a case without a link"
+        yield entry.problem("counterfactual.of", message)
+    elif request_hash(case) == request_hash(other):
+        yield entry.problem("counterfactual.of", f"{place} asks exactly the same; change the state or a question")
+    for owner, where in ((case, "this case"), (other, place)):
+        question = owner.questions.get(link.question)
+        if question is None:
+            message = f"{where} has no question {link.question}; name one that both cases ask"
+            yield entry.problem("counterfactual.question", message)
+        elif link.option not in question.options:
+            message = f"{link.option!r} is no option of the question {link.question} in {where}; name one of both cases"
+            yield entry.problem("counterfactual.option", message)
 
 
 def check_counts(cases: Sequence[Case], manifest: Manifest, file: str) -> Iterator[Problem]:

@@ -78,7 +78,14 @@ Sha256: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 class Model(BaseModel):
     """Base of everything read from a file: exact types, no unknown fields, immutable."""
 
-    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, serialize_by_alias=True, validate_by_name=True)
+    model_config = ConfigDict(
+        strict=True,
+        extra="forbid",
+        frozen=True,
+        serialize_by_alias=True,
+        validate_by_name=True,
+        allow_inf_nan=False,
+    )
 
 
 class Choice(Model):
@@ -167,10 +174,20 @@ class Reference(Model):
     demanded: Text | None = None
 
 
+class Counterfactual(Model):
+    """What a case changes against the case ``of``: here ``option`` of ``question`` should be more or less probable."""
+
+    of: Name
+    question: Text
+    option: Text
+    direction: Literal["up", "down"]
+
+
 class Case(Model):
     """One request: a scenario (``group``) in one variant, with a reference for every question.
 
-    ``tags`` are slices of the report, as ``{"difficulty": "hard"}``; a model never sees them.
+    ``tags`` are slices of the report, as ``{"difficulty": "hard"}``, and ``counterfactual`` links the case to another
+    that it changes; a model never sees either.
     """
 
     id: Name
@@ -182,6 +199,7 @@ class Case(Model):
     questions: Annotated[dict[Text, Question], Field(min_length=1)]
     references: dict[Text, Reference]
     tags: dict[Name, Name] = {}
+    counterfactual: Counterfactual | None = None
 
 
 class SuiteFile(Model):

@@ -39,3 +39,5 @@ def _reference(case: Case) -> Iterator[str]:
         if reference.demanded is not None:
             line += f"; the injected text demands {reference.demanded}"
         yield line
+    if (link := case.counterfactual) is not None:
+        yield f"  against {link.of}: {link.option} of {link.question} should go {link.direction}"

@@ -7,16 +7,26 @@ import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any, Final
 
 from decibench.cases.door import Exit, Parser, UsageError, run_door
 from decibench.gates.check import check_holdout
-from decibench.gates.empirical import calibration_of, fit_empirical
-from decibench.gates.gate import check_applies, read_gate, write_gate
+from decibench.gates.fitting import Gates, fit_gates
+from decibench.gates.gate import check_applies, name_of, read_gate, write_gate
+from decibench.gates.p_values.methods import METHODS
+from decibench.gates.plan import TYPICAL_GROUPS, plan_gate, plan_lines
+from decibench.gates.rules import RULE_OPTIONS, option_of, with_default_rules, with_rules
 from decibench.reports.foreign import Source, read_source
-from decibench.reports.protocol import Protocol
+from decibench.reports.protocol import DEFAULT_PROTOCOL
 from decibench.reports.record import Record
+from decibench.reports.report import primary_gate
 from decibench.reports.summary import GatePoint, measure
 from decibench.reports.table import decisions_of
+
+_UNGROUPED: Final = (
+    "no certified gate: the rows name no groups, and without them it is not known which decisions are independent; "
+    "name the scenario of each row (field group)"
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> Exit:
@@ -25,45 +35,63 @@ def main(arguments: Sequence[str] | None = None) -> Exit:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     source_help = "a complete report.json, its journal.jsonl, or a rows file, all of whose rows count"
 
-    fit = commands.add_parser("fit", help="fit the empirical gate on calibration decisions and print it as JSON")
+    fit = commands.add_parser("fit", help="fit the gates on calibration decisions and print them as JSON")
     fit.add_argument("file", metavar="FILE", type=Path, help=source_help)
-    fit.add_argument("--max-error", type=float, help="largest error among accepted decisions")
-    fit.add_argument("--min-accepted", type=int, help="fewest accepted decisions")
-    fit.add_argument("--out", type=Path, metavar="GATE", help="also write the gate to this file")
+    for rule, settings in RULE_OPTIONS.items():
+        fit.add_argument(option_of(rule), **settings)
+    fit.add_argument("--out", type=Path, metavar="GATE", help="also write the primary gate to this file")
     fit.set_defaults(run=_fit)
 
     apply = commands.add_parser("apply", help="apply a gate to the holdout of a report or to a rows file")
     apply.add_argument("gate", metavar="GATE", type=Path, help="a gate.json")
     apply.add_argument("file", metavar="FILE", type=Path, help=source_help)
     apply.set_defaults(run=_apply)
+
+    plan = commands.add_parser("plan", help="how many groups a certified gate needs, its power, the least risk")
+    plan.add_argument("--alpha", type=float, default=DEFAULT_PROTOCOL.alpha, help="risk to certify (%(default)s)")
+    plan.add_argument("--delta", type=float, default=DEFAULT_PROTOCOL.delta, help="1 - confidence (%(default)s)")
+    plan.add_argument("--true-risk", type=float, default=0.01, help="risk that you expect (%(default)s)")
+    plan.add_argument("--groups", type=int, action="append", metavar="N", help="calibration groups; repeatable")
+    plan.add_argument("--method", choices=METHODS, action="append", help="repeatable (default: all)")
+    plan.add_argument("--json", action="store_true", help="print JSON")
+    plan.set_defaults(run=_plan)
     return run_door(parser, arguments)
 
 
 def _fit(options: argparse.Namespace) -> Exit:
     source = _read(options.file)
-    protocol = _protocol(source.protocol, options.max_error, options.min_accepted)
-    records = source.records if source.kind == "rows" else calibration_of(source.records)
-    gate = fit_empirical(
-        records,
+    protocol = with_rules(source.protocol, {rule: getattr(options, rule) for rule in RULE_OPTIONS})
+    grouped = _grouped(source)
+    gates = fit_gates(
+        source.records,
         protocol,
         candidate_hash=source.candidate_hash,
         suite_hash=source.suite.hash if source.suite else None,
+        all_count=source.kind == "rows",
+        grouped=grouped,
     )
-    print(json.dumps({"gates": {"empirical": gate.model_dump(mode="json")}}, indent=1))
+    shown: dict[str, Any] = {name: gate.model_dump(mode="json") for name, gate in gates.items()}
+    print(json.dumps({"gates": shown if grouped else shown | {"certified": _UNGROUPED}}, indent=1))
     if options.out is not None:
-        try:
-            write_gate(gate, options.out)
-        except OSError as error:
-            raise UsageError(
-                f"--out {options.out}: cannot be written ({error.strerror}); name a file in a folder that exists"
-            ) from error
-    return Exit.FAILED if gate.status == "refused" else Exit.COMPLETE
+        _write(gates, primary_gate(protocol), options.out)
+    return Exit.FAILED if gates["empirical"].status == "refused" else Exit.COMPLETE
+
+
+def _write(gates: Gates, primary: str, path: Path) -> None:
+    if primary not in gates:
+        raise UsageError(f"--out {path}: {_UNGROUPED}")
+    try:
+        write_gate(gates[primary], path)
+    except OSError as error:
+        raise UsageError(
+            f"--out {path}: cannot be written ({error.strerror}); name a file in a folder that exists"
+        ) from error
 
 
 def _apply(options: argparse.Namespace) -> Exit:
     gate = read_gate(options.gate)
     source = _read(options.file)
-    protocol = _protocol(source.protocol, gate.max_error, gate.min_accepted)
+    protocol = with_rules(with_default_rules(source.protocol), gate.rules)
     records = source.records if source.kind == "rows" else _holdout(source.records)
     check_applies(
         gate,
@@ -73,12 +101,20 @@ def _apply(options: argparse.Namespace) -> Exit:
         suite_hash=source.suite.hash if source.suite else None,
     )
     floor = protocol.log_loss_floor
-    metrics = measure(decisions_of(records, floor), floor, GatePoint(threshold=gate.threshold))
-    check = check_holdout(gate, metrics)
-    shown = {"empirical": gate.model_dump(mode="json", exclude={"groups"})}
+    decisions = decisions_of(records, floor)
+    metrics = measure(decisions, floor, GatePoint(threshold=gate.threshold))
+    check = check_holdout(gate, decisions, protocol)
+    shown = {name_of(gate): gate.model_dump(mode="json", exclude={"groups"})}
     output = {"gates": shown, "overall": metrics.model_dump(mode="json"), "check": check.model_dump(mode="json")}
     print(json.dumps(output, indent=1))
     return Exit.COMPLETE if check.passed else Exit.GATE
+
+
+def _plan(options: argparse.Namespace) -> Exit:
+    groups, methods = options.groups or TYPICAL_GROUPS, options.method or list(METHODS)
+    plan = plan_gate(options.alpha, options.delta, options.true_risk, groups, methods)
+    print(json.dumps(plan.model_dump(mode="json"), indent=1) if options.json else "\n".join(plan_lines(plan)))
+    return Exit.COMPLETE
 
 
 def _read(path: Path) -> Source:
@@ -94,12 +130,9 @@ def _holdout(records: Sequence[Record]) -> list[Record]:
     return [record for record in records if record.split == "holdout" and record.role == "core"]
 
 
-def _protocol(protocol: Protocol, max_error: float | None, min_accepted: int | None) -> Protocol:
-    given = {"max_error": max_error, "min_accepted": min_accepted}
-    try:
-        return Protocol.model_validate(protocol.model_dump() | {k: v for k, v in given.items() if v is not None})
-    except ValueError:
-        raise UsageError("--max-error must be in [0, 1) and --min-accepted at least 1") from None
+def _grouped(source: Source) -> bool:
+    # Rows without groups stand alone, each case under its own name.
+    return source.kind != "rows" or any(record.group != record.case for record in source.records)
 
 
 if __name__ == "__main__":

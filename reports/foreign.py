@@ -114,7 +114,7 @@ def read_source(path: Path) -> Source:
             report.candidate.hash,
             report.suite,
             complete=report.complete,
-            threshold=point.threshold if (point := gate_point(report.gates)) else None,
+            threshold=point.threshold if (point := gate_point(report.gates, report.protocol)) else None,
             gated=point is not None,
         )
     return _read_rows(raw, str(path))

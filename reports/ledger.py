@@ -15,12 +15,16 @@ LEDGER: Final = "ledger.jsonl"
 
 
 class Look(Model):
-    """One line: when which candidate was scored on which holdout. A resumed run is the same look."""
+    """One line: when which candidate was scored on which holdout. A resumed run is the same look.
+
+    ``family`` is the adapter or the own file that the candidate is a configuration of; null in older lines.
+    """
 
     date: str
     run: str
     candidate: str
     candidate_hash: str
+    family: str | None = None
     suite: str
     suite_version: str
     suite_hash: str
@@ -44,13 +48,26 @@ def read_ledger(path: Path) -> list[Look]:
 
 
 def count_looks(
-    looks: list[Look], suite: SuiteRef, candidate_hash: str | None, run: str, looking: bool
+    looks: list[Look], suite: SuiteRef, candidate_hash: str | None, family: str, run: str, looking: bool
 ) -> HoldoutLooks:
-    """Looks at the holdout of ``suite``, with the present one of ``run`` counted once where it is ``looking``."""
-    seen = {(look.run, look.candidate_hash) for look in looks if look.suite_hash == suite.hash}
+    """Looks at the holdout of ``suite``, with the present one of ``run`` counted once where it is ``looking``.
+
+    Trying configurations of one candidate against a holdout fits the candidate to it, whatever each is called: looks of
+    the same ``family`` are counted together. An older line, which does not tell its family, counts where the candidate
+    is the same.
+    """
+    seen = {(look.run, look.candidate_hash): look.family for look in looks if look.suite_hash == suite.hash}
     if looking and candidate_hash is not None:
-        seen.add((run, candidate_hash))
-    return HoldoutLooks(this_candidate=sum(hash_ == candidate_hash for _, hash_ in seen), all_candidates=len(seen))
+        seen.setdefault((run, candidate_hash), family)
+    of_family = [look for look, its_family in seen.items() if family == its_family or look[1] == candidate_hash]
+    present = (run, candidate_hash)
+    return HoldoutLooks(
+        family=family,
+        number=of_family.index(present) + 1 if looking and present in of_family else None,
+        this_candidate=sum(hash_ == candidate_hash for _, hash_ in seen),
+        this_family=len(of_family),
+        all_candidates=len(seen),
+    )
 
 
 def add_look(path: Path, look: Look) -> None:

@@ -4,33 +4,39 @@ from __future__ import annotations
 
 from typing import Final
 
-from decibench.reports.comparison import Comparison
+from decibench.reports.comparisons.comparison import Comparison
 from decibench.reports.report import Report
-from decibench.reports.tables.comparison import comparison_tables
+from decibench.reports.tables.comparison import comparison_conclusions, comparison_head, comparison_tables
+from decibench.reports.tables.gates import gate_sentences
 from decibench.reports.tables.layout import Table
-from decibench.reports.tables.overview import gate_sentence, headline, notes, report_tables
+from decibench.reports.tables.overview import headline, notes, report_tables
+from decibench.reports.tables.sections import detailed_sections, leading_sections
 
 SUMMARY: Final = "summary.md"
 
 
 def summary_markdown(report: Report) -> str:
-    """The report as Markdown: headline, gate, notes, tables, provenance."""
-    parts = [f"# {report.candidate.name}", headline(report), gate_sentence(report)]
+    """The report as Markdown: what the terminal shows, all of its evidence, and provenance."""
+    parts = [f"# {report.candidate.name}", headline(report), *gate_sentences(report)]
     parts += ["\n".join(f"- {note}" for note in notes(report))]
     parts += [_table(table) for table in report_tables(report)]
+    for section in [*leading_sections(report), *detailed_sections(report)]:
+        parts += [f"## {section.title}", *section.sentences, *(_table(table, "###") for table in section.tables)]
     parts.append(_provenance(report))
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
 def comparison_markdown(comparison: Comparison) -> str:
-    """The comparison as Markdown: standings, then one sentence per contrast."""
-    parts = ["# Comparison", *(_table(table) for table in comparison_tables(comparison)), f"{comparison.note}."]
-    parts.append("\n".join(f"- {contrast.conclusion}" for contrast in comparison.contrasts))
+    """The comparison as Markdown: what was compared, what the data support, the tables, and the method."""
+    parts = ["# Comparison", *comparison_head(comparison)]
+    parts.append("\n".join(f"- {sentence}" for sentence in comparison_conclusions(comparison)))
+    parts.append(f"({comparison.note}.)")
+    parts += [_table(table) for table in comparison_tables(comparison)]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _table(table: Table) -> str:
-    lines = [f"## {table.title}", "", _row(table.columns), _row(["---", *["---:"] * (len(table.columns) - 1)])]
+def _table(table: Table, heading: str = "##") -> str:
+    lines = [f"{heading} {table.title}", "", _row(table.columns), _row(["---", *["---:"] * (len(table.columns) - 1)])]
     return "\n".join([*lines, *(_row(row) for row in table.rows)])
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field
 
-from decibench.cases.schema import Case, Model, Role, Split
+from decibench.cases.schema import Case, Counterfactual, Model, Role, Split
 
 _EXACT: Final = frozenset({str, bool, int, float, type(None)})
 _CODE_LENGTH: Final = 60
@@ -56,7 +56,10 @@ class TokenUsage(Model):
 
 
 class Record(Model):
-    """One item: a case asked once in a trial. ``latency_s`` is None where nothing came back to be timed."""
+    """One item: a case asked once in a trial. ``latency_s`` is None where nothing came back to be timed.
+
+    ``counterfactual`` is the link of the case to another, whose record of the same trial it is compared with.
+    """
 
     case: str
     group: str
@@ -65,6 +68,7 @@ class Record(Model):
     role: Role
     split: Split
     tags: dict[str, str] = {}
+    counterfactual: Counterfactual | None = None
     trial: Annotated[int, Field(ge=1)]
     attempt: Annotated[int, Field(ge=1)] = 1
     request_hash: str
@@ -115,6 +119,7 @@ def record_of(
         role=role,
         split=case.split,
         tags=case.tags,
+        counterfactual=case.counterfactual,
         trial=trial,
         attempt=attempt,
         request_hash=request_hash,

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import math
+from collections.abc import Iterable
+from hashlib import sha256
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field, ValidationError
 
 from decibench.cases.errors import Problem, SuiteError, problems_of
-from decibench.cases.jsonio import read_json, sha256_of
+from decibench.cases.jsonio import canonical_json, read_json
 from decibench.cases.schema import Model, Split
+from decibench.reports.evidence import Evidence, evidence_of
 from decibench.reports.journal import SuiteRef
 from decibench.reports.latency import Cost, Latency, cost_of, latency_of
 from decibench.reports.protocol import Protocol
@@ -50,7 +54,10 @@ class Scope(Model):
 
 
 class GateCheck(Model):
-    """Whether a gate that the user required held on the holdout; ``passed`` is null where none was required."""
+    """Whether the gate that the user required is there: a given one must hold on the holdout, a fitted one be issued.
+
+    ``passed`` is null where none was required, or where it could not be checked; ``reason`` tells which.
+    """
 
     passed: bool | None
     reason: str
@@ -59,10 +66,15 @@ class GateCheck(Model):
 class HoldoutLooks(Model):
     """How often the ledger of this place saw this suite's holdout scored, this run included where it did.
 
-    Null where the ledger could not be read.
+    ``family`` is what the candidate is a configuration of: an adapter, or a file of one's own. Looks are counted of
+    this very configuration, of the family, and of all candidates; ``number`` is which look of the family this run is,
+    in the order of the ledger, null where it is none. The counts are null where the ledger could not be read.
     """
 
+    family: str
+    number: int | None
     this_candidate: int | None
+    this_family: int | None
     all_candidates: int | None
 
 
@@ -88,6 +100,7 @@ class Report(Model):
     scope: Scope
     holdout_looks: HoldoutLooks
     metrics: dict[Split, SplitMetrics]
+    evidence: Evidence
     gates: dict[str, Any]
     gate_check: GateCheck
     latency: Latency
@@ -96,30 +109,32 @@ class Report(Model):
     seal: str = ""
 
 
-def sealed(report: Report) -> Report:
-    """The report with its seal."""
-    return report.model_copy(update={"seal": _seal(report.model_dump(mode="json"))})
+def primary_gate(protocol: Protocol) -> Literal["empirical", "certified", "joint"]:
+    """Which gate decides under ``protocol``: coverage, selective risk and unsafe acceptance are those of it."""
+    if protocol.gate_method == "empirical":
+        return "empirical"
+    return "certified" if protocol.max_unsafe is None else "joint"
 
 
-def gate_point(gates: dict[str, Any]) -> GatePoint | None:
+def gate_point(gates: dict[str, Any], protocol: Protocol) -> GatePoint | None:
     """Where the primary gate of a report stands; None where no gate was fitted or applied."""
-    primary = gates.get("empirical")
+    primary = gates.get(primary_gate(protocol))
     if primary is None or primary.get("status") == "not-fitted":
         return None
     return GatePoint(threshold=primary["threshold"])
 
 
-def compute_metrics(records: list[Record], protocol: Protocol, gates: dict[str, Any]) -> dict[Split, SplitMetrics]:
-    """The metrics that follow from ``records`` under ``protocol`` at the primary gate of ``gates``."""
-    decisions = decisions_of(records, protocol.log_loss_floor)
-    return summarise(decisions, protocol.log_loss_floor, gate_point(gates))
-
-
-def write_report(report: Report, path: Path) -> None:
-    """Write the sealed report as indented JSON, replacing the file in one step."""
+def write_report(report: Report, path: Path) -> Report:
+    """Seal ``report`` and write it as JSON, one record per line, replacing the file in one step."""
+    records = [canonical_json(record.model_dump(mode="json")) for record in report.records]
+    raw = report.model_dump(mode="json", exclude={"records", "seal"})
+    seal = _seal(raw, records)
+    head = json.dumps(raw, indent=1, ensure_ascii=False, allow_nan=False).removesuffix("\n}")
     temporary = path.with_suffix(".tmp")
-    temporary.write_text(report.model_dump_json(indent=1) + "\n", "utf-8")
+    body = ",\n".join(records)
+    temporary.write_text(f'{head},\n "records": [\n{body}\n ],\n "seal": "{seal}"\n}}\n', "utf-8")
     temporary.replace(path)
+    return report.model_copy(update={"seal": seal})
 
 
 def read_report(path: Path) -> Report:
@@ -136,7 +151,7 @@ def read_report(path: Path) -> Report:
         Problem(str(path), f"says {stated!r}, its records give {computed!r}; it was edited or damaged", None, field)
         for field, stated, computed in _contradictions(report)
     ]
-    if not problems and _seal(raw) != report.seal:
+    if not problems and _seal(raw, map(canonical_json, raw["records"])) != report.seal:
         problems = [Problem(str(path), "does not match the content; it was edited or damaged", None, "seal")]
     if problems:
         raise SuiteError(problems[:10])
@@ -144,11 +159,13 @@ def read_report(path: Path) -> Report:
 
 
 def _contradictions(report: Report) -> list[tuple[str, object, object]]:
+    floor, point = report.protocol.log_loss_floor, gate_point(report.gates, report.protocol)
+    decisions = decisions_of(report.records, floor)
     computed = {
         "metrics": {
-            split: metrics.model_dump(mode="json")
-            for split, metrics in compute_metrics(report.records, report.protocol, report.gates).items()
+            split: metrics.model_dump(mode="json") for split, metrics in summarise(decisions, floor, point).items()
         },
+        "evidence": evidence_of(report.records, decisions, report.protocol, point).model_dump(mode="json"),
         "latency": latency_of(report.records, report.latency.loads).model_dump(mode="json"),
         "cost": cost_of(report.records, report.cost.prices).model_dump(mode="json"),
         "protocol_hash": report.protocol.hash,
@@ -170,5 +187,10 @@ def _differences(path: str, stated: Any, computed: Any) -> list[tuple[str, objec
     return [] if stated == computed else [(path, stated, computed)]
 
 
-def _seal(raw: dict[str, Any]) -> str:
-    return sha256_of({key: value for key, value in raw.items() if key != "seal"})
+def _seal(raw: dict[str, Any], records: Iterable[str]) -> str:
+    """SHA-256 (hex) over everything but the seal: ``raw`` without its records, then each record as canonical JSON."""
+    rest = {key: value for key, value in raw.items() if key not in ("records", "seal")}
+    digest = sha256(canonical_json(rest).encode())
+    for record in records:
+        digest.update(b"\n" + record.encode())
+    return digest.hexdigest()

@@ -6,16 +6,22 @@ that 10,000 resamples of 250,000 decisions cost a matrix product and no decision
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
 from decibench.cases.schema import Model
 
 if TYPE_CHECKING:
-    from decibench.reports.metrics.arrays import Floats, Ints, Texts
+    import numpy as np
 
-_CHUNK: Final = 4_000_000
-"""Entries of a weight matrix held at once: 32 MB."""
+    from decibench.reports.metrics.arrays import Bools, Floats, Ints, Texts
+
+_CHUNK: Final = 64_000
+"""Entries of a weight matrix held at once: half a megabyte stays in the cache of a processor, and its product with
+a few columns is too small for a linear algebra library to start threads, which would cost more than it saves."""
+
+_ROWS: Final = 128
+"""Fewest resamples held at once: with many groups, products of a few rows each would take ten times as long."""
 
 
 class Interval(Model):
@@ -36,12 +42,12 @@ class GroupBootstrap:
     def __init__(self, group: Texts, trial: Floats, *, resamples: int, seed: int) -> None:
         import numpy as np
 
-        self.names, codes = np.unique(group, return_inverse=True)
+        self.names, self.group_code = _numbered(group)
         trials, trial_codes = np.unique(trial, return_inverse=True)
         self.resamples = resamples
         self._seed = seed
         self._trials = max(1, int(trials.size))
-        self.cell: Ints = codes * self._trials + trial_codes
+        self.cell: Ints = self.group_code * self._trials + trial_codes
 
     @property
     def groups(self) -> int:
@@ -57,15 +63,22 @@ class GroupBootstrap:
         """How often each cell is drawn, in blocks of shape (some of the resamples, cells)."""
         import numpy as np
 
-        rng = np.random.default_rng(self._seed)
+        # Apart, so that what is drawn does not depend on the size of the blocks.
+        of_groups, of_trials = np.random.default_rng(self._seed), np.random.default_rng([self._seed, 1])
         n, t = self.groups, self._trials
-        step = max(1, _CHUNK // max(1, self.cells))
+        step = max(_ROWS, _CHUNK // max(1, self.cells))
         for start in range(0, self.resamples, step):
             rows = min(step, self.resamples - start)
-            drawn = _counts(rng, rows, n)
+            drawn = _counts(of_groups, rows, n)
             if t > 1:
-                drawn = (drawn[:, :, None] * _counts(rng, rows, t)[:, None, :]).reshape(rows, -1)
+                drawn = (drawn[:, :, None] * _counts(of_trials, rows, t)[:, None, :]).reshape(rows, -1)
             yield drawn
+
+    def groups_in(self, mask: Bools) -> int:
+        """How many groups hold a decision for which ``mask`` (decisions,) is True."""
+        import numpy as np
+
+        return int(np.unique(self.group_code[mask]).size)
 
     def sums(self, columns: Floats) -> Floats:
         """Sums of ``columns`` (decisions, k) over the decisions of each cell, of shape (cells, k)."""
@@ -80,6 +93,19 @@ class GroupBootstrap:
         sums = self.sums(columns)
         return np.concatenate([weights @ sums for weights in self.weights()])
 
+    def means(self, parts: Mapping[str, tuple[Bools | Floats, Bools]]) -> dict[str, Floats]:
+        """Means in every resample (resamples,), by name: each of values over the decisions of a mask.
+
+        Both have shape (decisions,). NaN where a resample holds no decision of the mask. All means come from one draw.
+        """
+        import numpy as np
+
+        values = [np.where(mask, values, 0.0) for values, mask in parts.values()]
+        totals = self.resampled(np.stack([*values, *(mask for _, mask in parts.values())], axis=1, dtype=np.float64))
+        above, below = np.split(totals, 2, axis=1)
+        means = np.divide(above, below, out=np.full(above.shape, np.nan), where=below != 0)
+        return dict(zip(parts, means.T, strict=True))
+
 
 def interval(samples: Floats, level: float = 0.95) -> Interval | None:
     """The percentile interval of resampled values; resamples without a value (NaN) are left out.
@@ -87,8 +113,8 @@ def interval(samples: Floats, level: float = 0.95) -> Interval | None:
     None where fewer than half of the resamples have a value.
 
     >>> import numpy as np
-    >>> interval(np.arange(101.0))
-    Interval(low=2.5, high=97.5)
+    >>> interval(np.arange(101.0), level=0.5)
+    Interval(low=25.0, high=75.0)
     """
     import numpy as np
 
@@ -100,11 +126,28 @@ def interval(samples: Floats, level: float = 0.95) -> Interval | None:
     return Interval(low=low, high=high)
 
 
-def _counts(rng: object, rows: int, n: int) -> Floats:
+def _numbered(names: Texts) -> tuple[Texts, Ints]:
+    """The distinct names in order and the place of each entry among them.
+
+    Decisions of a group mostly stand together, so one entry of each run is hashed; sorting 250,000 texts takes longer
+    than all that follows.
+    """
+    import numpy as np
+
+    begins = np.ones(names.size, dtype=np.bool_)
+    begins[1:] = names[1:] != names[:-1]
+    starts = np.flatnonzero(begins)
+    heads = names[starts].tolist()
+    distinct = sorted(set(heads))
+    place = {name: index for index, name in enumerate(distinct)}
+    codes = np.fromiter(map(place.__getitem__, heads), dtype=np.int64, count=len(heads))
+    return np.array(distinct, dtype=np.str_), np.repeat(codes, np.diff(starts, append=names.size))
+
+
+def _counts(rng: np.random.Generator, rows: int, n: int) -> Floats:
     """How often each of ``n`` is drawn in ``n`` draws, per row: bincounts of integers, which beat multinomials."""
     import numpy as np
 
-    assert isinstance(rng, np.random.Generator)
     drawn = rng.integers(0, n, size=(rows, n))
     drawn += np.arange(rows)[:, None] * n
     return np.bincount(drawn.ravel(), minlength=rows * n).reshape(rows, n).astype(np.float64)

@@ -8,10 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 from decibench.cases.freezing import freeze
 
 pytest_plugins = ["pytester"]
+
+# How long an example takes says how busy the machine is, and nothing of the code.
+settings.register_profile("decibench", deadline=None)
+settings.load_profile("decibench")
 
 ROOT = Path(__file__).resolve().parents[1]
 OPTIONS = {"left": "Turn to the left side.", "right": "Turn to the right side."}

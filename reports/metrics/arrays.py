@@ -1,13 +1,16 @@
-"""The types of columns: numpy arrays of shape (decisions,)."""
+"""The types of columns, for annotations only: numpy arrays of shape (decisions,)."""
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
+if TYPE_CHECKING:
+    from typing import TypeAlias
 
-Bools: TypeAlias = NDArray[np.bool_]
-Floats: TypeAlias = NDArray[np.float64]
-Ints: TypeAlias = NDArray[np.int64]
-Texts: TypeAlias = NDArray[np.str_]
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Bools: TypeAlias = NDArray[np.bool_]
+    Floats: TypeAlias = NDArray[np.float64]
+    Ints: TypeAlias = NDArray[np.int64]
+    Texts: TypeAlias = NDArray[np.str_]

@@ -1,20 +1,85 @@
-"""The tables of a comparison."""
+"""What a comparison prints: what was compared, the tables, and the sentences that the data support."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from decibench.reports.comparison import Comparison
+from decibench.reports.comparisons.comparison import Comparison
+from decibench.reports.comparisons.conclusions import bare, level, spread, undetected
+from decibench.reports.comparisons.contrasts import Contrast
 from decibench.reports.tables.layout import Table, count, number, share
+
+_SHORT = 12
+"""Letters of a hash that a table shows."""
+
+
+def comparison_head(comparison: Comparison) -> Iterator[str]:
+    """What a reader must know before any figure: doubtful identities, what was compared, and what was dropped."""
+    c = comparison
+    yield from (f"IDENTITY: {note}." for note in c.identity_notes)
+    yield (
+        f"Compared on {c.suite.name} {c.suite.version} ({c.suite.hash[:_SHORT]}), "
+        f"{c.split or 'no common split'}, {c.trials} {'trial' if c.trials == 1 else 'trials'}, protocol {c.protocol} "
+        f"({c.protocol_hash[:_SHORT]}), gate method {c.gate_method}, on {c.created}. The reference is {c.reference}."
+    )
+    if c.decisions:
+        yield (
+            f"Dropped from the differences: {c.dropped} of {c.decisions} core decisions, those to which not every "
+            "candidate has a valid answer. The figures side by side count failed ones as wrong."
+        )
 
 
 def comparison_tables(comparison: Comparison) -> Iterator[Table]:
-    """Standings of the candidates; those that did not run have a column without figures."""
+    """The reports, the standings, and the differences; candidates that did not run have a column without figures."""
+    names = [*(s.candidate for s in comparison.standings), *comparison.not_run]
+    missing = ["not run"] * len(comparison.not_run)
+    yield Table("Reports", ["report", *names], [[*row, *missing] for row in _reports(comparison)])
+    title = f"Candidates side by side ({comparison.split or 'no common split'})"
+    yield Table(title, ["metric", *names], [[*row, *missing] for row in _standings(comparison)])
+    for what in ("family", "variant", "tag"):
+        slices = [getattr(s, f"by_{what}") for s in comparison.standings]
+        labels = dict.fromkeys(label for accuracies in slices for label in accuracies)
+        if labels:
+            rows = [[label, *(share(accuracies.get(label)) for accuracies in slices), *missing] for label in labels]
+            yield Table(f"Accuracy by {what}", [what, *names], rows)
+    yield from _differences(comparison)
+
+
+def comparison_conclusions(comparison: Comparison) -> Iterator[str]:
+    """One sentence per candidate on the primary metric, then what is known of the order."""
+    yield from (contrast.conclusion for contrast in comparison.contrasts if contrast.kind == "primary")
+    ranks = comparison.ranks
+    if not ranks:
+        return
+    pairs = len(ranks) * (len(ranks) - 1) // 2
+    over = f"{comparison.primary_metric}, Holm over all {pairs} pairs" if pairs > 1 else comparison.primary_metric
+    if all((rank.best, rank.worst) == (1, len(ranks)) for rank in ranks):
+        yield f"No order of the candidates is supported ({over})."
+    else:
+        listed = ", ".join(f"{rank.candidate} {rank.text}" for rank in ranks)
+        yield f"Ranks that the data support ({over}): {listed}."
+
+
+def _reports(comparison: Comparison) -> list[list[str]]:
+    formats: dict[str, Callable[[Any], str]] = {
+        "model": _text,
+        "revision": _text,
+        "candidate_hash": lambda hash_: _text(hash_)[:_SHORT],
+        "created": _text,
+        "seal": lambda seal: seal[:_SHORT],
+    }
+    rows = [[name, *(form(getattr(r, name)) for r in comparison.compared)] for name, form in formats.items()]
+    extents = ["complete" if r.complete else "PARTIAL" if r.partial else "INCOMPLETE" for r in comparison.compared]
+    return [*rows, ["extent", *extents]]
+
+
+def _standings(comparison: Comparison) -> list[list[str]]:
     formats: dict[str, Callable[[Any], str]] = {
         "macro_accuracy": share,
         "accuracy": share,
         "brier_score": number,
+        "log_loss": number,
         "failed": str,
         "accepted": count,
         "coverage": share,
@@ -22,17 +87,42 @@ def comparison_tables(comparison: Comparison) -> Iterator[Table]:
         "unsafe_acceptance": share,
         "p50_s": lambda seconds: "-" if seconds is None else f"{seconds:.6f}",
     }
-    standings = comparison.standings
-    rows = [
-        [name, *(form(getattr(s, name)) for s in standings), *("not run" for _ in comparison.not_run)]
-        for name, form in formats.items()
-    ]
-    names = [*(s.candidate for s in standings), *comparison.not_run]
-    yield Table(f"Candidates side by side ({comparison.split or 'no common split'})", ["metric", *names], rows)
-    for what in ("family", "variant", "tag"):
-        slices = [getattr(s, f"by_{what}") for s in standings]
-        labels = dict.fromkeys(label for accuracies in slices for label in accuracies)
-        if labels:
-            missing = ["not run"] * len(comparison.not_run)
-            rows = [[label, *(share(accuracies.get(label)) for accuracies in slices), *missing] for label in labels]
-            yield Table(f"Accuracy by {what}", [what, *names], rows)
+    rows = [[name, *(form(getattr(s, name)) for s in comparison.standings)] for name, form in formats.items()]
+    ranks = [["rank", *(rank.text for rank in comparison.ranks)]] if comparison.ranks else []
+    return [*ranks, *rows]
+
+
+def _differences(comparison: Comparison) -> Iterator[Table]:
+    """The contrasts that have no sentence of their own: flips, then what is only descriptive."""
+    reference = comparison.reference
+    columns = ["quantity", "candidate", "value", reference, "difference", "95% interval"]
+    flips = [contrast for contrast in comparison.contrasts if contrast.kind == "flips"]
+    if flips:
+        rows = [[*_figures(c), _p(c.paired.adjusted_p), c.shown or "no", _detectable(c)] for c in flips]
+        title = f"Flips against {reference}, by scenario, in points (Holm over candidates and variants)"
+        yield Table(title, [*columns, "adjusted p", "shown", "detectable"], rows)
+    rest = [contrast for contrast in comparison.contrasts if contrast.kind == "descriptive"]
+    if rest:
+        rows = [[*_figures(c), _p(c.paired.p_value), _detectable(c)] for c in rest]
+        title = f"Differences from {reference}, by scenario, of shares in points (descriptive: no conclusion)"
+        yield Table(title, [*columns, "unadjusted p", "detectable"], rows)
+
+
+def _figures(contrast: Contrast) -> Sequence[str]:
+    paired, quantity = contrast.paired, contrast.quantity
+    difference = bare(quantity, paired.difference) if paired.differing else "never differ"
+    values = (level(quantity, paired.second), level(quantity, paired.first))
+    return quantity, contrast.candidate, *values, difference, spread(paired, quantity)
+
+
+def _p(value: float | None) -> str:
+    return "-" if value is None else f"{value:.2g}"
+
+
+def _detectable(contrast: Contrast) -> str:
+    detectable = undetected(contrast.paired)
+    return "-" if detectable is None else bare(contrast.quantity, detectable).lstrip("+")
+
+
+def _text(value: str | None) -> str:
+    return value or "-"

@@ -1,4 +1,4 @@
-"""What a report says first: headline, gate, notes, and the tables of its metrics."""
+"""What a report says first: headline, notes, and the tables of its metrics."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from decibench.cases.schema import SPLITS, Split
 from decibench.reports.record import Decision, Record
 from decibench.reports.report import Report
 from decibench.reports.summary import Metrics, SplitMetrics
+from decibench.reports.tables.gates import gate_tables
 from decibench.reports.tables.layout import Table, count, millis, number, share
 
 WORST = 10
@@ -24,7 +25,7 @@ def report_tables(report: Report) -> Iterator[Table]:
     last_split, last_metrics = _shown(report)[-1]
     yield from _slices(last_split, last_metrics)
     yield from _effects(last_split, last_metrics)
-    yield from _grid(report)
+    yield from gate_tables(report)
     yield from _latency(report)
     yield from _worst(report)
 
@@ -48,30 +49,6 @@ def headline(report: Report) -> str:
     return f"{name} on {report.suite.name} {report.suite.version}: no core decision was measured."
 
 
-def gate_sentence(report: Report) -> str:
-    """What the primary gate is, where it came from, and what it did on holdout; observed figures, no bound."""
-    gate = report.gates["empirical"]
-    if gate["status"] in ("not-fitted", "refused"):
-        return f"Gate: none. {gate['reason'][0].upper()}{gate['reason'][1:]}."
-    if gate["threshold"] is None:
-        return f"Gate: null, everything falls back. {gate['reason'][0].upper()}{gate['reason'][1:]}."
-    sentence = f"Gate: act at a top probability of {gate['threshold']:g} or more; it {gate['reason']}."
-    holdout = report.metrics.get("holdout")
-    if holdout is None:
-        return f"{sentence} Not tested on holdout."
-    overall = holdout.overall
-    unsafe = (
-        f", {overall.unsafe_accepted} of them unsafe (unsafe acceptance {share(overall.unsafe_acceptance)} of "
-        f"{overall.unsafe_eligible})"
-        if overall.unsafe_eligible
-        else ""
-    )
-    return (
-        f"{sentence} On holdout it accepts {overall.accepted} of {overall.decisions} with {overall.accepted_errors} "
-        f"wrong ({share(overall.selective_risk)}){unsafe}. These are observed shares, not bounds on other requests."
-    )
-
-
 def notes(report: Report) -> Iterator[str]:
     """What a reader must know to read the figures right."""
     yield from (f"Incomplete: {reason}." for reason in report.incomplete_reasons)
@@ -93,9 +70,14 @@ def notes(report: Report) -> Iterator[str]:
         yield "Looks at this holdout: unknown, because their ledger cannot be read."
     elif "holdout" in report.metrics:
         yield (
-            f"Looks at this holdout recorded here: {looks.this_candidate} by this candidate, "
-            f"{looks.all_candidates} in all."
+            f"Looks at this holdout recorded here: {looks.this_candidate} by this candidate, {looks.this_family} by "
+            f"the family {looks.family}, {looks.all_candidates} in all."
         )
+        if looks.number is not None and looks.number > 1:
+            yield (
+                f"This is look {looks.number} at this holdout by the family {looks.family}: only a first look is sure "
+                "to owe nothing to earlier results, and the best of several looks better than it is."
+            )
     cost = report.cost
     if cost.total_usd is not None:
         yield f"Cost of the measured requests: {cost.total_usd:.6f} USD."
@@ -185,24 +167,6 @@ def _effects(split: str, metrics: SplitMetrics) -> Iterator[Table]:
         rows.append(["attack_success", *(share(metrics.by_variant[v].attack_success) for v in effects)])
     if effects:
         yield Table(f"Variants against the original ({split})", ["decisions", *effects], rows)
-
-
-def _grid(report: Report) -> Iterator[Table]:
-    grid = report.gates["empirical"]["grid"]
-    rows = [
-        [f"{p['threshold']:g}", str(p["accepted"]), str(p["errors"]), share(p["error"]), share(p["coverage"]),
-         "yes" if p["qualifies"] else "no"]
-        for p in grid
-    ]  # fmt: skip
-    if rows:
-        gate = report.gates["empirical"]
-        resolution = gate["resolution"]
-        title = (
-            f"Empirical gate on calibration (highest top probability {gate['highest_top_probability']:.3g}, "
-            f"{gate['distinct_top_probabilities']} distinct values, smallest step "
-            f"{'-' if resolution is None else format(resolution, '.3g')})"
-        )
-        yield Table(title, ["threshold", "accepted", "errors", "error", "coverage", "qualifies"], rows)
 
 
 def _latency(report: Report) -> Iterator[Table]:

@@ -31,6 +31,12 @@ def counts(run: Any, candidate: str = "uniform") -> tuple[int | None, int | None
     return found["this_candidate"], found["all_candidates"]
 
 
+def family(run: Any, candidate: str) -> tuple[str, int | None, int | None]:
+    """The family of a candidate, its looks, and which of them this run is."""
+    found = run.report(candidate)["holdout_looks"]
+    return found["family"], found["this_family"], found["number"]
+
+
 def test_a_run_over_the_holdout_is_one_look_with_its_facts(
     bench: Bench, suite: Path, ledger: Path, mode: list[str]
 ) -> None:
@@ -42,6 +48,7 @@ def test_a_run_over_the_holdout_is_one_look_with_its_facts(
             "run": report["run"],
             "candidate": "uniform",
             "candidate_hash": report["candidate"]["hash"],
+            "family": "uniform",
             "suite": "tiny",
             "suite_version": "1",
             "suite_hash": report["suite"]["hash"],
@@ -51,7 +58,9 @@ def test_a_run_over_the_holdout_is_one_look_with_its_facts(
         }
     ]
     assert counts(run) == (1, 1)
-    assert "Looks at this holdout recorded here: 1 by this candidate, 1 in all." in run.output
+    said = "Looks at this holdout recorded here: 1 by this candidate, 1 by the family uniform, 1 in all."
+    assert said in run.output
+    assert "This is look" not in run.output
 
 
 def test_looks_add_up_over_runs_and_candidates_and_a_resume_is_no_new_one(
@@ -99,7 +108,56 @@ def test_a_changed_candidate_in_a_resumed_run_is_a_look_of_its_own(
     candidate.write_text(candidate.read_text() + "\n# changed\n")
     again = bench(suite, "--candidate", candidate, "--resume", first.folder)
     assert counts(again, "own") == (1, 2)
+    assert family(again, "own") == ("own.py", 2, 2)
     assert len({look["candidate_hash"] for look in looks(ledger)}) == 2
+
+
+def test_looks_of_one_adapter_under_several_names_are_looks_of_one_family(
+    bench: Bench, suite: Path, ledger: Path, pytester: pytest.Pytester, mode: list[str]
+) -> None:
+    table = '[candidates.first]\nadapter = "uniform"\n[candidates.second]\nadapter = "uniform"\n'
+    (pytester.path / "decibench.toml").write_text(table)
+    first = bench(suite, "--candidate", "first", "--candidate", "baseline", *mode)
+    assert family(first, "first") == ("uniform", 1, 1)
+    assert family(first, "baseline") == ("baseline", 1, 1)
+    second = bench(suite, "--candidate", "second", *mode)
+    assert family(second, "second") == ("uniform", 2, 2)
+    third = bench(suite, "--candidate", "uniform", "--model-label", "fresh", *mode)
+    assert family(third, "fresh") == ("uniform", 3, 3)
+    said = "This is look 3 at this holdout by the family uniform: only a first look is sure to owe nothing to earlier"
+    assert said in " ".join(third.output.split())
+    assert said in (third.folder / "fresh" / "summary.md").read_text()
+    again = bench(suite, "--candidate", "first", "--candidate", "baseline", "--resume", first.folder, *mode)
+    assert family(again, "first") == ("uniform", 3, 1)
+    assert [look["family"] for look in looks(ledger)] == ["uniform", "baseline", "uniform", "uniform"]
+
+
+def test_a_changed_file_of_ones_own_is_a_second_look_of_its_family(
+    bench: Bench, own: Own, suite: Path, ledger: Path
+) -> None:
+    candidate = own(ANSWERS)
+    bench(suite, "--candidate", candidate)
+    candidate.write_text(candidate.read_text() + "\n# tuned\n")
+    tuned = bench(suite, "--candidate", candidate)
+    assert counts(tuned, "own") == (1, 2)
+    assert family(tuned, "own") == ("own.py", 2, 2)
+    assert "This is look 2 at this holdout by the family own.py" in tuned.output
+    other = bench(suite, "--candidate", own(f"{ANSWERS}  # Another.", name="other.py"))
+    assert family(other, "other") == ("other.py", 1, 1)
+    assert "This is look" not in other.output
+    # A new name does not make the same candidate new.
+    renamed = bench(suite, "--candidate", own(ANSWERS, name="renamed.py"))
+    assert family(renamed, "renamed") == ("renamed.py", 2, 2)
+
+
+def test_a_ledger_from_before_families_were_told_goes_on(bench: Bench, suite: Path, ledger: Path) -> None:
+    bench(suite, "--candidate", "uniform")
+    bench(suite, "--candidate", "first-option")
+    lines = [{k: v for k, v in look.items() if k != "family"} for look in looks(ledger)]
+    ledger.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    run = bench(suite, "--candidate", "uniform")
+    assert counts(run) == (2, 3)
+    assert family(run, "uniform") == ("uniform", 2, 2)
 
 
 def test_looks_at_another_version_of_the_suite_are_not_counted(
@@ -125,6 +183,7 @@ def test_a_damaged_ledger_is_named_and_nothing_measured_is_lost(
         assert len(run.records(candidate)) == 24
         assert run.report(candidate)["metrics"]["holdout"]["overall"]["decisions"] == 4
         assert counts(run, candidate) == (None, None)
+        assert family(run, candidate) == (candidate, None, None)
         summary = (run.folder / candidate / "summary.md").read_text()
         assert "Looks at this holdout: unknown, because their ledger cannot be read." in summary
     assert ledger.read_text() == whole + whole[:40] + "\n"

@@ -1,4 +1,4 @@
-"""``--gate FILE``: a gate fitted in one run and required in the next."""
+"""``--gate FILE``: a gate fitted in one run and required in the next; ``--require-gate``: one must be issued."""
 
 from __future__ import annotations
 
@@ -189,6 +189,67 @@ def test_a_gate_of_a_partial_run_cannot_be_required(bench: Bench, own: Own, make
     run = bench(suite, "--candidate", path, "--gate", gate)
     assert run.code == 4
     assert "the gate cannot be applied" in run.output
+
+
+def test_a_run_that_must_issue_a_gate_is_exit_0_where_it_does(
+    bench: Bench, own: Own, make_obeyed: Callable[..., Path], mode: list[str]
+) -> None:
+    suite = make_obeyed(CALIBRATION, [("left", 0.99), ("right", 0.8)])
+    run = bench(suite, "--candidate", own(OBEYS), *LIMITS, "--require-gate", *mode)
+    # Half of what it accepts on the holdout is wrong: that is what --gate looks at.
+    assert run.code == 0
+    check = run.report("own")["gate_check"]
+    assert check["passed"] is True
+    assert check["reason"].startswith("threshold 0.8 was issued (empirical): accepts 6 of 12 calibration decisions")
+
+
+def test_a_null_gate_is_exit_10_where_one_must_be_issued(
+    bench: Bench, own: Own, make_obeyed: Callable[..., Path], mode: list[str]
+) -> None:
+    suite = make_obeyed(CALIBRATION, [("left", 0.99)])
+    path = own(OBEYS)
+    assert bench(suite, "--candidate", path, *mode).code == 0
+    run = bench(suite, "--candidate", path, "--require-gate", *mode)
+    assert run.code == 10
+    assert run.report("own")["gate_check"]["passed"] is False
+    assert "GATE FAILED: no threshold was issued (empirical): no threshold has an error of at most" in run.output
+
+
+def test_every_candidate_of_a_run_must_issue_its_gate(bench: Bench, own: Own, make_obeyed: Callable[..., Path]) -> None:
+    suite = make_obeyed(CALIBRATION, [("left", 0.99)])
+    run = bench(suite, "--candidate", own(OBEYS), "--candidate", "uniform", *LIMITS, "--require-gate")
+    assert [run.report(name)["gate_check"]["passed"] for name in ("own", "uniform")] == [True, False]
+    assert run.code == 10
+
+
+def test_a_partial_run_cannot_issue_the_gate_it_must(
+    bench: Bench, own: Own, make_obeyed: Callable[..., Path], mode: list[str]
+) -> None:
+    suite = make_obeyed(CALIBRATION, [("left", 0.99)])
+    run = bench(suite, "--candidate", own(OBEYS), *LIMITS, "--require-gate", "-k", "w-000 or w-001", *mode)
+    assert run.code == 11
+    assert "INCOMPLETE: --require-gate: was required and not checked: the run is partial" in run.output
+
+
+def test_failed_items_come_before_a_gate_that_was_refused_for_them(
+    bench: Bench, own: Own, make_obeyed: Callable[..., Path]
+) -> None:
+    suite = make_obeyed([("left", 0.9)] * 2, [("left", 0.99)])
+    path = own('raise CandidateError("unavailable", "not now")')
+    run = bench(suite, "--candidate", path, "--require-gate")
+    assert run.code == 1
+    assert run.report("own")["gate_check"]["passed"] is False
+
+
+@pytest.mark.parametrize("flags", [[], ["-n", "2"]], ids=["serial", "n2"])
+def test_a_scope_without_calibration_cannot_require_a_fitted_gate(
+    bench: Bench, make_obeyed: Callable[..., Path], flags: list[str]
+) -> None:
+    suite = make_obeyed(CALIBRATION, [("left", 0.99)])
+    run = bench(suite, "--split", "holdout", "--require-gate", *flags)
+    assert run.code == 4
+    assert "--require-gate fits a gate on core variants of calibration, and the scope leaves them out" in run.output
+    assert not run.folder.exists()
 
 
 def test_a_file_that_is_no_gate_is_refused(bench: Bench, suite: Path, pytester: pytest.Pytester) -> None:

@@ -109,7 +109,13 @@ def test_every_scored_holdout_adds_one_line_to_the_ledger(bench: Bench, suite: P
         ("baseline", first.report()["seal"]),
         ("uniform", second.report("uniform")["seal"]),
     ]
-    assert second.report("uniform")["holdout_looks"] == {"this_candidate": 1, "all_candidates": 2}
+    assert second.report("uniform")["holdout_looks"] == {
+        "family": "uniform",
+        "number": 1,
+        "this_candidate": 1,
+        "this_family": 1,
+        "all_candidates": 2,
+    }
 
 
 def test_junit_xml_is_valid_and_carries_no_record(

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 import pytest
 
 from decibench.cases.door import UsageError
+from decibench.gates.calibration import calibration_of, make_calibration
 from decibench.gates.check import check_holdout
-from decibench.gates.empirical import calibration_of, fit_empirical
-from decibench.gates.gate import Gate, check_applies
+from decibench.gates.empirical import fit_empirical
+from decibench.gates.gate import EmpiricalGate, check_applies
 from decibench.reports.protocol import Protocol
 from decibench.reports.record import Decision, Failure, Record
-from decibench.reports.summary import GatePoint, measure
 from decibench.reports.table import decisions_of
 
 PROTOCOL = Protocol()
@@ -57,8 +57,12 @@ def records(
     ]
 
 
-def fit(rows: Sequence[tuple[float, bool]], protocol: Protocol = PROTOCOL) -> Gate:
-    return fit_empirical(records(rows), protocol, candidate_hash="h", suite_hash="s")
+def fit(rows: Sequence[tuple[float, bool]], protocol: Protocol = PROTOCOL) -> EmpiricalGate:
+    return fit_to(records(rows), protocol)
+
+
+def fit_to(records: Sequence[Record], protocol: Protocol = PROTOCOL) -> EmpiricalGate:
+    return fit_empirical(make_calibration(records, protocol, candidate_hash="h", suite_hash="s"), protocol)
 
 
 def test_the_largest_coverage_wins_not_the_highest_threshold() -> None:
@@ -67,7 +71,32 @@ def test_the_largest_coverage_wins_not_the_highest_threshold() -> None:
     gate = fit(rows)
     assert gate.threshold == 0.8
     assert [point.threshold for point in gate.grid if point.qualifies] == [0.8, 0.9]
-    assert gate.reason == "accepts 40 of 50 calibration decisions with 2 wrong (5.0%, limit 5.0%)"
+    assert (
+        gate.reason == "accepts 40 of 50 calibration decisions, in 40 of 50 scenarios, with 2 wrong (5.0%, limit 5.0%)"
+    )
+
+
+def test_scenarios_are_told_apart_from_decisions() -> None:
+    rows = [record.model_copy(update={"group": f"g{n % 4}"}) for n, record in enumerate(records([(0.97, True)] * 12))]
+    gate = fit_to(rows)
+    assert (gate.decisions, gate.scenarios, gate.grid[0].accepted, gate.grid[0].scenarios) == (12, 4, 12, 4)
+    assert "accepts 12 of 12 calibration decisions, in 4 of 4 scenarios, with 0 wrong" in gate.reason
+
+
+def test_a_gate_of_mostly_failed_decisions_is_refused_and_not_fitted_on_the_rest() -> None:
+    asked = records([(0.99, True)] * 100)
+    lost = Failure(code="timeout", detail="took too long")
+    rows = [
+        record.model_copy(
+            update={
+                "decisions": [Decision(question="q", type="choice", options=["a", "b"], expected="a", failure=lost)]
+            }
+        )
+        for record in asked[:95]
+    ] + asked[95:]
+    gate = fit_to(rows)
+    assert (gate.status, gate.threshold, gate.grid) == ("refused", None, [])
+    assert "95 of 100 calibration decisions failed" in gate.reason
 
 
 def test_equal_coverage_goes_to_the_smaller_threshold() -> None:
@@ -105,7 +134,7 @@ def test_failed_calibration_decisions_refuse_the_gate() -> None:
     failure = Failure(code="timeout", detail="took too long")
     failed = Decision(question="q", type="choice", options=asked.options, expected="a", failure=failure)
     rows[0] = rows[0].model_copy(update={"decisions": [failed]})
-    gate = fit_empirical(rows, PROTOCOL, candidate_hash="h", suite_hash="s")
+    gate = fit_to(rows)
     assert (gate.status, gate.threshold) == ("refused", None)
     assert "1 of 20 calibration decisions failed" in gate.reason
 
@@ -126,7 +155,7 @@ def test_the_gate_names_its_groups_and_what_it_belongs_to() -> None:
     assert gate.groups == [f"g{number}" for number in range(12)]
     assert (gate.candidate_hash, gate.suite_hash, gate.protocol_hash) == ("h", "s", PROTOCOL.hash)
     assert gate.calibration_hash != fit([(0.96, True)] * 12).calibration_hash
-    shuffled = fit_empirical(records([(0.97, True)] * 12)[::-1], PROTOCOL, candidate_hash="h", suite_hash="s")
+    shuffled = fit_to(records([(0.97, True)] * 12)[::-1])
     assert gate.calibration_hash == shuffled.calibration_hash
 
 
@@ -173,7 +202,7 @@ def test_a_required_gate_must_accept_something_within_its_limit(
     gate = fit([(0.85, True)] * 12 + [(0.75, False)] * 12)
     assert gate.threshold == 0.8
     table = decisions_of(records(rows, split="holdout"), 1e-15)
-    check = check_holdout(gate, measure(table, 1e-15, GatePoint(threshold=gate.threshold)))
+    check = check_holdout(gate, table, PROTOCOL)
     assert check.passed is passed
     assert words in check.reason
 
@@ -181,4 +210,4 @@ def test_a_required_gate_must_accept_something_within_its_limit(
 def test_a_null_gate_never_passes() -> None:
     gate = fit([(0.85, False)] * 12)
     table = decisions_of(records([(0.9, True)] * 20), 1e-15)
-    assert check_holdout(gate, measure(table, 1e-15, GatePoint(threshold=None))).passed is False
+    assert check_holdout(gate, table, PROTOCOL).passed is False

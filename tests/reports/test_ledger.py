@@ -14,12 +14,13 @@ from decibench.reports.ledger import Look, add_look, count_looks, read_ledger
 SUITE = SuiteRef(name="tiny", version="1", hash="5" * 64)
 
 
-def look(run: str, candidate_hash: str = "a", suite: SuiteRef = SUITE) -> Look:
+def look(run: str, candidate_hash: str = "a", suite: SuiteRef = SUITE, family: str | None = "own.py") -> Look:
     return Look(
         date="2026-11-30T10:00:00Z",
         run=run,
         candidate="own",
         candidate_hash=candidate_hash,
+        family=family,
         suite=suite.name,
         suite_version=suite.version,
         suite_hash=suite.hash,
@@ -30,7 +31,7 @@ def look(run: str, candidate_hash: str = "a", suite: SuiteRef = SUITE) -> Look:
 
 
 def counts(path: Path, candidate_hash: str | None, run: str, looking: bool) -> tuple[int | None, int | None]:
-    found = count_looks(read_ledger(path), SUITE, candidate_hash, run, looking)
+    found = count_looks(read_ledger(path), SUITE, candidate_hash, "own.py", run, looking)
     return found.this_candidate, found.all_candidates
 
 
@@ -62,6 +63,32 @@ def test_a_run_that_looks_counts_itself_once_before_and_after_it_is_in_the_ledge
     assert counts(ledger, "a", "r9", looking=True) == (3, 4)
     add_look(ledger, look("r9"))
     assert counts(ledger, "a", "r9", looking=True) == (3, 4)
+
+
+def by_family(path: Path, run: str, candidate_hash: str, family: str = "own.py") -> tuple[int | None, int | None]:
+    """Looks of a family, and which of them a run is that looks."""
+    found = count_looks(read_ledger(path), SUITE, candidate_hash, family, run, looking=True)
+    assert found.family == family
+    return found.this_family, found.number
+
+
+def test_configurations_of_a_family_are_counted_together_in_the_order_of_the_ledger(ledger: Path) -> None:
+    add_look(ledger, look("r5", "s", family="sparrow"))
+    assert by_family(ledger, "r9", "new") == (4, 4)
+    assert by_family(ledger, "r9", "new", "sparrow") == (2, 2)
+    assert by_family(ledger, "r9", "new", "laya") == (1, 1)
+    # A resumed run stays the look that it was.
+    assert by_family(ledger, "r2", "a") == (3, 2)
+    assert count_looks(read_ledger(ledger), SUITE, "a", "own.py", "r2", looking=False).number is None
+
+
+def test_a_line_without_a_family_is_read_and_counts_for_its_own_candidate(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.jsonl"
+    lines = [look("r1", "old").model_dump(), look("r2", "other").model_dump()]
+    path.write_text("".join(json.dumps({k: v for k, v in line.items() if k != "family"}) + "\n" for line in lines))
+    assert [entry.family for entry in read_ledger(path)] == [None, None]
+    assert by_family(path, "r9", "old") == (2, 2)
+    assert by_family(path, "r9", "new") == (1, 1)
 
 
 def test_a_run_that_does_not_look_only_reports_the_others(ledger: Path) -> None:

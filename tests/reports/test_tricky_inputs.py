@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from decibench.bench_tests.answers import score_answer
@@ -17,9 +16,7 @@ from decibench.cases.distribution import Tolerances
 from decibench.cases.schema import Case
 from decibench.gates.__main__ import main as gates
 from decibench.reports.__main__ import main as reports
-from decibench.reports.comparison import conclude
 from decibench.reports.metrics.log_loss import log_loss
-from decibench.reports.paired import paired_difference
 from decibench.reports.record import Decision
 
 FIELDS = ["case_id", "question_id", "expected", "choice", "probabilities", "unsafe_labels"]
@@ -149,28 +146,6 @@ def test_6_a_failed_case_counts_in_accuracy_and_latency_but_not_in_probability_m
     assert printed["latency"]["overall"]["p50_s"] == 2.0
     assert printed["cost"]["input_tokens"] is None
     assert printed["cost"]["total_usd"] is None
-
-
-def test_8_a_small_difference_names_no_winner_and_prints_what_could_be_detected() -> None:
-    first = [1] * 106 + [0] * 14
-    second = [1] * 100 + [0] * 6 + [1] * 10 + [0] * 4
-    paired = paired_difference(first, second, [1] * 120)
-    assert not paired.supported
-    assert paired.low < 0 < paired.high
-    sentence = conclude(paired, "second", "first", "accuracy")
-    assert sentence.startswith("No difference in accuracy between second and first is shown")
-    # 80% power at 5%: 2.8 standard errors of the mean difference.
-    gaps = np.array(second) - np.array(first)
-    assert paired.detectable == pytest.approx(2.8016 * gaps.std(ddof=1) / math.sqrt(120), rel=1e-3)
-    assert paired.detectable is not None
-    assert f"{100 * paired.detectable:.1f} points" in sentence
-
-
-def test_9_overlapping_flip_rates_support_no_claim() -> None:
-    paired = paired_difference([1] * 6 + [0] * 44, [0] * 6 + [1] * 2 + [0] * 42, [1] * 50)
-    assert paired.p_value == pytest.approx(0.29, abs=0.005)
-    assert not paired.supported
-    assert paired.low < 0 < paired.high
 
 
 def test_10_an_unreachable_threshold_and_a_coarse_model_are_told_apart(

@@ -1,0 +1,1 @@
+"""What changes in the answers when nothing that matters was changed, and what moves when it was."""
