@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import random
 import resource
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
-from decibench.bench_tests.finish import finish
+from decibench.bench_tests.finish import Finished, finish
 from decibench.bench_tests.options import read_options
 from decibench.bench_tests.plan import Plan
 from decibench.bench_tests.recorder import Recorder
@@ -23,7 +23,7 @@ from decibench.cases.door import Exit
 from decibench.cases.freezing import freeze
 from decibench.cases.jsonio import canonical_json
 from decibench.cases.loading import load_suite
-from decibench.cases.schema import SPLITS, Case, Choice, Reference
+from decibench.cases.schema import SPLITS, Case, Choice, Question, Reference
 from decibench.cases.variants import VARIANTS
 from decibench.reports.journal import Header, JournalWriter
 from decibench.reports.protocol import DEFAULT_PROTOCOL
@@ -55,9 +55,8 @@ def test_post_session(plan: Plan, benchmark: BenchmarkFixture) -> None:
     _journal(plan, run_dir)
     recorder = Recorder(plan, run_dir, collected={item.id for item in plan.items})
     before = _resident()
-    finished = benchmark.pedantic(
-        lambda: finish(plan, recorder, chosen_stop=False), rounds=1, iterations=1, warmup_rounds=0
-    )
+    once: Callable[..., Finished] = benchmark.pedantic
+    finished = once(lambda: finish(plan, recorder, chosen_stop=False), rounds=1, iterations=1, warmup_rounds=0)
     benchmark.extra_info["more_memory_gb"] = round(_resident() - before, 2)
     assert finished.exit is Exit.COMPLETE, finished.errors
     assert sum(m.overall.decisions for m in finished.reports[0].metrics.values()) > 0
@@ -73,7 +72,7 @@ def _cases() -> Iterator[Case]:
         scenario, variant = divmod(number, len(names))
         family = f"family-{scenario % 7}"
         group = f"{family}-case-{scenario:04}"
-        questions = {
+        questions: dict[str, Question] = {
             f"question-{q}": Choice(type="choice", instructions="Where to?", criteria=dict.fromkeys(OPTIONS))
             for q in range(QUESTIONS)
         }

@@ -61,17 +61,16 @@ def main(arguments: Sequence[str] | None = None) -> Exit:
 def _fit(options: argparse.Namespace) -> Exit:
     source = _read(options.file)
     protocol = with_rules(source.protocol, {rule: getattr(options, rule) for rule in RULE_OPTIONS})
-    grouped = _grouped(source)
     gates = fit_gates(
         source.records,
         protocol,
         candidate_hash=source.candidate_hash,
         suite_hash=source.suite.hash if source.suite else None,
         all_count=source.kind == "rows",
-        grouped=grouped,
+        grouped=source.grouped,
     )
     shown: dict[str, Any] = {name: gate.model_dump(mode="json") for name, gate in gates.items()}
-    print(json.dumps({"gates": shown if grouped else shown | {"certified": _UNGROUPED}}, indent=1))
+    print(json.dumps({"gates": shown if source.grouped else shown | {"certified": _UNGROUPED}}, indent=1))
     if options.out is not None:
         _write(gates, primary_gate(protocol), options.out)
     return Exit.FAILED if gates["empirical"].status == "refused" else Exit.COMPLETE
@@ -128,11 +127,6 @@ def _read(path: Path) -> Source:
 
 def _holdout(records: Sequence[Record]) -> list[Record]:
     return [record for record in records if record.split == "holdout" and record.role == "core"]
-
-
-def _grouped(source: Source) -> bool:
-    # Rows without groups stand alone, each case under its own name.
-    return source.kind != "rows" or any(record.group != record.case for record in source.records)
 
 
 if __name__ == "__main__":

@@ -77,13 +77,13 @@ def exact_upper_bound(hits: int, units: int, delta: float) -> float | None:
     >>> round(exact_upper_bound(0, 45, 0.1), 4)
     0.0499
     """
-    from scipy.stats import beta
+    from scipy.special import betaincinv
 
     if not 0 <= hits <= units or not 0 < delta < 1:
         raise ValueError(f"needs 0 <= hits <= units and 0 < delta < 1, not {hits}, {units}, {delta}")
     if hits == units:
         return 1.0 if units else None
-    return float(beta.ppf(1 - delta, hits + 1, units - hits))
+    return float(betaincinv(hits + 1, units - hits, 1 - delta))
 
 
 def _jumps(counts: GroupCounts) -> Iterator[float]:

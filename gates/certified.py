@@ -8,10 +8,10 @@ from decibench.gates.calibration import Calibration
 from decibench.gates.claim import claim_of, needed_for_risk, needed_for_unsafe
 from decibench.gates.gate import CertifiedGate, CertifiedPoint, Start, UnsafeGate
 from decibench.gates.groups import PresentedGroups
-from decibench.gates.p_values.methods import METHODS, default_method, p_value
+from decibench.gates.p_values.methods import METHODS, default_method, p_value, telling_groups
 from decibench.gates.power import groups_needed
 from decibench.gates.risk import observed_risk
-from decibench.gates.starts import choose_starts, go_down, pass_holm, testable
+from decibench.gates.starts import choose_starts, go_down, issuable, pass_holm
 from decibench.reports.protocol import CertifiedMethod, Protocol
 
 
@@ -86,7 +86,7 @@ def _point(
         accepted=int(counts.accepted.sum()),
         failing=counts.failing,
         errors=int(counts.errors.sum()),
-        picked=int(counts.picked_accepted.sum()),
+        picked=counts.picked,
         picked_wrong=int(counts.picked_wrong.sum()),
         risk=observed_risk(counts, gate.estimand),
         p_values=p_values,
@@ -101,10 +101,10 @@ def _tested(
     gate: CertifiedGate, method: CertifiedMethod, development: PresentedGroups, points: Sequence[CertifiedPoint]
 ) -> CertifiedGate:
     """The gate with the outcome of its sequence of tests."""
-    p = {point.threshold: point.p for point in points if point.threshold in testable([q.threshold for q in points])}
+    p = {point.threshold: point.p for point in points if point.threshold in issuable([q.threshold for q in points])}
     starts: list[Start] = []
     if len(development):
-        accepting = {threshold: development.at(threshold).accepting for threshold in p}
+        accepting = {threshold: telling_groups(development.at(threshold), method) for threshold in p}
         declared = choose_starts(
             accepting, len(development), gate.scenarios, method=method, alpha=gate.alpha, delta=gate.delta
         )
@@ -161,7 +161,7 @@ def _concluded(
 def _unreached(gate: CertifiedGate, method: CertifiedMethod, development: PresentedGroups) -> dict[str, str]:
     needed = groups_needed(method, gate.alpha, gate.delta, 0)
     lowest = next(point.threshold for point in gate.grid)
-    share = development.at(lowest).accepting / len(development)
+    share = telling_groups(development.at(lowest), method) / len(development)
     what = f"{method}: {needed} fully accepted scenarios without an error are needed"
     there = (
         f"at {lowest:g} development accepts in {share:.0%} of the scenarios, about {share * gate.scenarios:.0f} of "

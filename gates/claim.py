@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from decibench.gates.holdout import percent
 from decibench.gates.power import groups_needed
 from decibench.reports.protocol import CertifiedMethod, Estimand
+from decibench.reports.tables.layout import percent
 
 _ERRORS: Final[dict[Estimand, str]] = {
     "scenario-weighted": "scenario-weighted error among accepted decisions",

@@ -33,6 +33,11 @@ class GroupCounts:
         return int((self.accepted > 0).sum())
 
     @property
+    def picked(self) -> int:
+        """Groups whose picked decision is accepted."""
+        return int(self.picked_accepted.sum())
+
+    @property
     def failing(self) -> int:
         """Groups with an accepted error."""
         return int((self.errors > 0).sum())
@@ -83,7 +88,9 @@ def _pick(decisions: Decisions, code: Ints, salt: str) -> Ints:
 
     keys = [
         hashlib.sha256(f"{salt}|{case}|{question}|{trial:g}".encode()).digest()
-        for case, question, trial in zip(decisions.case, decisions.question, decisions.trial, strict=True)
+        for case, question, trial in zip(
+            decisions.case.tolist(), decisions.question.tolist(), decisions.trial.tolist(), strict=True
+        )
     ]
     first: dict[int, int] = {}
     for index in sorted(range(len(keys)), key=keys.__getitem__):

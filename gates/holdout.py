@@ -16,6 +16,7 @@ from decibench.reports.protocol import CertifiedMethod, Estimand, Level, Protoco
 from decibench.reports.scenario_means import Estimate, estimates, ratio
 from decibench.reports.summary import Share, accepted_by
 from decibench.reports.table import Decisions
+from decibench.reports.tables.layout import percent
 
 if TYPE_CHECKING:
     from decibench.reports.metrics.arrays import Bools
@@ -186,15 +187,6 @@ def _coverage(counts: GroupCounts, protocol: Protocol) -> Estimate:
 
     columns = np.stack([counts.accepted, counts.presented], axis=1).astype(np.float64)
     return estimates(np.arange(len(columns)), columns, [ratio(0, 1)], protocol)[0]
-
-
-def percent(value: float) -> str:
-    """A limit or a level as a percentage without needless zeros.
-
-    >>> percent(0.05), percent(0.995)
-    ('5%', '99.5%')
-    """
-    return f"{100 * value:.10g}%"
 
 
 def _sentence(test: HoldoutTest) -> str:

@@ -7,11 +7,11 @@ from typing import Final
 
 from decibench.cases.door import UsageError
 from decibench.cases.schema import Model
-from decibench.gates.holdout import percent
 from decibench.gates.p_values.methods import METHODS
 from decibench.gates.power import groups_needed, least_risk, power
 from decibench.gates.rules import with_rules
 from decibench.reports.protocol import DEFAULT_PROTOCOL, CertifiedMethod
+from decibench.reports.tables.layout import percent
 
 TYPICAL_GROUPS: Final = (60, 120, 175, 240)
 ERRORS: Final = (0, 1, 2, 3)

@@ -55,10 +55,10 @@ def power(method: CertifiedMethod, alpha: float, delta: float, groups: int, risk
     >>> round(power("one_per_group_cp", 0.05, 0.1, 120, 0.01), 3)
     0.88
     """
-    from scipy.stats import binom
+    from scipy.special import bdtr
 
     most = most_errors(method, alpha, delta, groups)
-    return 0.0 if most is None else float(binom.cdf(most, groups, risk))
+    return 0.0 if most is None else float(bdtr(most, groups, risk))
 
 
 def least_risk(method: CertifiedMethod, delta: float, groups: int, errors: int = 0) -> float:

@@ -16,7 +16,7 @@ TWO_STARTS_FROM: Final = 200
 """Calibration groups from which on the sequence has two starts."""
 
 
-def testable(grid: Sequence[float]) -> list[float]:
+def issuable(grid: Sequence[float]) -> list[float]:
     """The thresholds that a certified gate may issue, lowest first."""
     return sorted(threshold for threshold in grid if threshold < TOO_HIGH)
 
@@ -32,10 +32,11 @@ def choose_starts(
 ) -> list[tuple[float, float]]:
     """Starts of the fixed sequence, each with its level; none where no threshold can be reached.
 
-    ``accepting`` tells how many of the ``development`` groups accept a decision at each testable threshold. A start is
-    the highest threshold at which that share of the calibration ``groups`` would be enough for ``method`` if none had
-    an error. From ``TWO_STARTS_FROM`` groups on there are two starts at delta / 2, the second two steps of the grid
-    below; where the grid ends before it, the first has the whole of delta.
+    ``accepting`` tells how many of the ``development`` groups accept a decision at each threshold that may be issued
+    (for ``one_per_group_cp``: the decision that it picks).
+    A start is the highest of them at which that share of the calibration ``groups`` would be enough for ``method`` if
+    none had an error. From ``TWO_STARTS_FROM`` groups on there are two starts at delta / 2, the second two steps of the
+    grid below; where the grid ends before it, the first has the whole of delta.
 
     >>> accepting = {0.5: 70, 0.6: 60, 0.7: 40, 0.8: 20, 0.9: 3, 0.95: 0}
     >>> choose_starts(accepting, 70, 175, method="betting", alpha=0.05, delta=0.1)

@@ -10,12 +10,13 @@ from pydantic import Field
 from decibench.cases.schema import Model, Role
 from decibench.gates.bound import exact_upper_bound
 from decibench.gates.groups import PresentedGroups
-from decibench.gates.holdout import RiskTest, percent, risk_test
+from decibench.gates.holdout import RiskTest, risk_test
 from decibench.gates.p_values.methods import METHODS, as_any, default_method
 from decibench.reports.protocol import CertifiedMethod, Estimand, Level, Protocol
 from decibench.reports.scenario_means import Estimate, Statistic, difference, estimates, ratio
 from decibench.reports.summary import Share, accepted_by
 from decibench.reports.table import Decisions
+from decibench.reports.tables.layout import percent
 
 if TYPE_CHECKING:
     from decibench.reports.metrics.arrays import Floats, Ints, Texts

@@ -44,6 +44,7 @@ class Source:
     complete: bool | None = None
     threshold: float | None = None
     gated: bool = False
+    grouped: bool = True
 
 
 class RowsFile(Model):
@@ -146,6 +147,7 @@ def _read_rows(raw: Any, name: str) -> Source:
         None,
         threshold=file.threshold,
         gated="threshold" in raw,
+        grouped=all(row.group for row in rows),
     )
 
 

@@ -199,11 +199,9 @@ def _summarise_split(d: Decisions, floor: float, gate: GatePoint | None) -> Spli
         by_family={name: cut(core.family == name) for name in _unique(core.family)},
         by_variant={name: cut(d.variant == name, d) for name in _unique(d.variant)},
         by_family_variant={
-            family: {
-                variant: cut((d.family == family) & (d.variant == variant), d)
-                for variant in _unique(d.variant[d.family == family])
-            }
+            family: {variant: cut(part.variant == variant, part) for variant in _unique(part.variant)}
             for family in _unique(d.family)
+            for part in [d.where(d.family == family)]
         },
         by_question={name: cut(question == name) for name in _unique(question)},
         by_class={name: _classes(core.where(question == name)) for name in _unique(question)},

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 from scipy.integrate import quad
@@ -21,11 +21,13 @@ from scipy.special import expit, logit, ndtr, ndtri
 
 from decibench.gates.groups import GroupCounts
 from decibench.gates.p_values.binomial import binomial_p
-from decibench.gates.p_values.methods import METHODS, default_method, p_value
+from decibench.gates.p_values.methods import METHODS, default_method, p_value, telling_groups
 from decibench.gates.power import groups_needed
-from decibench.gates.starts import choose_starts, go_down, testable
-from decibench.reports.metrics.arrays import Bools, Floats, Ints
+from decibench.gates.starts import choose_starts, go_down, issuable
 from decibench.reports.protocol import DEFAULT_PROTOCOL, CertifiedMethod, Estimand
+
+if TYPE_CHECKING:
+    from decibench.reports.metrics.arrays import Bools, Floats, Ints
 
 ALPHA: Final = 0.05
 DELTA: Final = 0.10
@@ -35,7 +37,7 @@ GROUPS: Final = (60, 120, 240)
 DEVELOPMENT: Final = 70
 """Groups of the development split, as many as the shipped suite has."""
 GRID: Final = tuple(DEFAULT_PROTOCOL.gate_grid)
-TESTABLE: Final = tuple(testable(GRID))
+TESTABLE: Final = tuple(issuable(GRID))
 JUMP: Final = 0.99
 """Where the error rate of world E jumps."""
 _INFINITE: Final = 12.0
@@ -195,9 +197,9 @@ def certified_from_development(method: CertifiedMethod | None) -> Rule:
 
     def decide(trial: Trial) -> float | None:
         chosen = method or default_method(trial.groups, "scenario-weighted")
-        top = trial.development.top.max(axis=1)
-        accepting = {threshold: int((top >= threshold).sum()) for threshold in TESTABLE}
-        starts = choose_starts(accepting, len(top), trial.groups, method=chosen, alpha=ALPHA, delta=DELTA)
+        development = trial.development
+        telling = {threshold: telling_groups(development.at(threshold), chosen) for threshold in TESTABLE}
+        starts = choose_starts(telling, len(development.picked), trial.groups, method=chosen, alpha=ALPHA, delta=DELTA)
         return _lowest(starts, lambda threshold: trial.p(chosen, threshold))
 
     return decide

@@ -57,6 +57,11 @@ def p_value(method: CertifiedMethod, counts: GroupCounts, alpha: float, estimand
     return chosen.p_value(as_any(counts) if estimand == "any" else counts, alpha)
 
 
+def telling_groups(counts: GroupCounts, method: CertifiedMethod) -> int:
+    """Groups that tell ``method`` something: those that accept a decision, or that accept the one picked in them."""
+    return counts.picked if method == "one_per_group_cp" else counts.accepting
+
+
 def as_any(counts: GroupCounts) -> GroupCounts:
     """Groups as single decisions: accepted where any decision is, wrong where any accepted one is."""
     import numpy as np

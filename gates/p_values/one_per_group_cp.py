@@ -17,4 +17,4 @@ def one_per_group_cp(counts: GroupCounts, alpha: float) -> float:
     the accepted ones among the picked err with probability R = E[E_g/m_g] / E[A_g/m_g]: the binomial is exact,
     whatever the dependence within groups and however their sizes differ. 0 to 1; 1 where no picked one is accepted.
     """
-    return binomial_p(int(counts.picked_wrong.sum()), int(counts.picked_accepted.sum()), alpha)
+    return binomial_p(int(counts.picked_wrong.sum()), counts.picked, alpha)

@@ -40,16 +40,19 @@ class PositionRates(Model):
 
 
 def position_rates(askings: Askings, protocol: Protocol) -> list[PositionRates]:
-    """One entry per number of options that at least 20 scenarios have, fewest options first."""
+    """One entry per number of options that at least 20 scenarios have, fewest options first.
+
+    There is a figure per position, as along a curve: intervals come from ``curve_resamples``.
+    """
     import numpy as np
 
-    a = askings
+    a, rules = askings, protocol.model_copy(update={"resamples": protocol.curve_resamples})
     asked = a.is_choice & a.valid & np.isin(a.variant, ORDERS)
     found = []
     for options in np.unique(a.options[asked]).tolist():
         these = asked & (a.options == options)
         if np.unique(a.group[these]).size >= LEAST_SCENARIOS:
-            found.append(_rates(a, these, options, protocol))
+            found.append(_rates(a, these, options, rules))
     return found
 
 

@@ -13,10 +13,10 @@ def detectable_difference(standard_error: float, *, level: float = 0.05, power: 
     >>> round(detectable_difference(0.01), 4)
     0.028
     """
-    from scipy.stats import norm
+    from scipy.special import ndtri
 
     if standard_error < 0:
         raise ValueError("a standard error cannot be negative")
     if not standard_error:
         return None
-    return float(norm.ppf(1 - level / 2) + norm.ppf(power)) * standard_error
+    return float(ndtri(1 - level / 2) + ndtri(power)) * standard_error

@@ -109,10 +109,20 @@ def _certified(gate: dict[str, Any]) -> Iterator[Table]:
     ]  # fmt: skip
     others = sorted({estimand for estimand in estimands.values() if estimand != gate["estimand"]})
     title = (
-        f"Certified gate on calibration: scenarios and p-values of {gate['estimand']} risk > {share(gate['alpha'])}, "
-        f"tested by {gate['method']} at {gate['delta']:g} (* bounds {', '.join(others)}, - not tested)"
+        f"Certified gate on calibration: scenarios and p-values of {gate['estimand']} risk > {share(gate['alpha'])}; "
+        f"{gate['method']} tested {_sequence(gate)} (* bounds {', '.join(others)}, - not tested)"
     )
     yield Table(title, ["threshold", "accepting", "with errors", *columns, "passed"], rows)
+
+
+def _sequence(gate: dict[str, Any]) -> str:
+    if gate["sequence"] == "holm":
+        return f"with Holm at {gate['delta']:g}"
+    starts = gate["starts"]
+    if not starts:
+        return "nowhere, as no start can be reached"
+    places = " and from ".join(f"{start['threshold']:g}" for start in starts)
+    return f"downwards from {places} at {starts[0]['delta']:g}"
 
 
 def _unsafe(gate: dict[str, Any], joint: dict[str, Any]) -> Iterator[Table]:

@@ -107,7 +107,9 @@ def _cell(figure: Figure | None, write: Write) -> str:
     if figure is None:
         return "-"
     if figure.interval is not None:
-        return f"{write(figure.value)} [{write(figure.interval.low)}, {write(figure.interval.high)}]"
+        low, high = write(figure.interval.low), write(figure.interval.high)
+        # What varies in digits that are not shown would look certain.
+        return f"{write(figure.value)} [{low}, {high}]" if low != high else write(figure.value)
     if figure.exceptions_below is not None:
         return f"{write(figure.value)} (exceptions < {share(figure.exceptions_below)})"
     return write(figure.value)

@@ -33,3 +33,12 @@ def number(value: float | None) -> str:
 def millis(seconds: float | None) -> str:
     """Seconds as milliseconds; a dash where there are none."""
     return "-" if seconds is None else f"{seconds * 1000:.2f}"
+
+
+def percent(value: float) -> str:
+    """A limit or a level as a percentage without needless zeros.
+
+    >>> percent(0.05), percent(0.995)
+    ('5%', '99.5%')
+    """
+    return f"{100 * value:.10g}%"

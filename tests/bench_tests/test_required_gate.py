@@ -217,8 +217,9 @@ def test_a_null_gate_is_exit_10_where_one_must_be_issued(
 
 def test_every_candidate_of_a_run_must_issue_its_gate(bench: Bench, own: Own, make_obeyed: Callable[..., Path]) -> None:
     suite = make_obeyed(CALIBRATION, [("left", 0.99)])
-    run = bench(suite, "--candidate", own(OBEYS), "--candidate", "uniform", *LIMITS, "--require-gate")
-    assert [run.report(name)["gate_check"]["passed"] for name in ("own", "uniform")] == [True, False]
+    wrong = own('return Answer({"way": sure(request.questions["way"], "right")})', name="wrong.py")
+    run = bench(suite, "--candidate", own(OBEYS), "--candidate", wrong, *LIMITS, "--require-gate")
+    assert [run.report(name)["gate_check"]["passed"] for name in ("own", "wrong")] == [True, False]
     assert run.code == 10
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.isotonic import IsotonicRegression
 
-from decibench.reports.metrics.arrays import Bools, Floats
 from decibench.reports.metrics.bins import bin_sums, equal_mass_bins, equal_width_bins
 from decibench.reports.metrics.corp import corp
 from decibench.reports.metrics.debiased_calibration_error import (
@@ -22,6 +21,9 @@ from decibench.reports.metrics.expected_calibration_error import (
     expected_calibration_errors,
 )
 from decibench.reports.metrics.smooth_calibration_error import smooth_calibration_error, smooth_calibration_errors
+
+if TYPE_CHECKING:
+    from decibench.reports.metrics.arrays import Bools, Floats
 
 PAIRS = st.lists(
     st.tuples(st.sampled_from([0.0, 0.25, 0.3, 0.5, 0.55, 0.7, 0.9999, 1.0]), st.booleans()), min_size=1, max_size=40

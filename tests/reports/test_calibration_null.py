@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pytest
 from scipy.special import expit
 from scipy.stats import norm
 
-from decibench.reports.metrics.arrays import Bools, Floats, Ints
 from decibench.reports.metrics.calibration_null import calibrated_outcomes, null_levels, residual_correlation
 from decibench.reports.metrics.expected_calibration_error import expected_calibration_errors
+
+if TYPE_CHECKING:
+    from decibench.reports.metrics.arrays import Bools, Floats, Ints
 
 ECE = {"ece": expected_calibration_errors}
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pytest
 
-from decibench.reports.metrics.arrays import Bools, Floats
 from decibench.reports.metrics.expected_calibration_error import expected_calibration_error
 from decibench.reports.metrics.reliability import TOO_FEW, ReliabilityBin, reliability
 from decibench.reports.resampling import GroupBootstrap
+
+if TYPE_CHECKING:
+    from decibench.reports.metrics.arrays import Bools, Floats
 
 
 def bins_of(p: Floats, right: Bools, groups: list[str]) -> list[ReliabilityBin]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -12,8 +12,10 @@ from scipy.optimize import minimize
 from scipy.special import log_softmax, softmax
 
 from decibench.reports.metrics import temperature as module
-from decibench.reports.metrics.arrays import Floats, Ints
 from decibench.reports.metrics.temperature import LIMITS, fit_temperature, relative_logs, softened
+
+if TYPE_CHECKING:
+    from decibench.reports.metrics.arrays import Floats, Ints
 
 FLOOR = 1e-15
 
