@@ -166,7 +166,7 @@ def _report(
         scope=extent.scope,
         holdout_looks=_looks(plan, recorder, candidate, journal.header.run, "holdout" in metrics, errors),
         metrics=metrics,
-        evidence=evidence_of(records, decisions, plan.protocol, point),
+        evidence=None if extent.partial else evidence_of(records, decisions, plan.protocol, point),
         gates=gates | apply_gates(fitted, decisions, plan.protocol),
         gate_check=_check(plan, primary, records),
         latency=latency_of(records, _load_times(journal)),

@@ -17,6 +17,7 @@ from decibench.bench_tests.plan import Item, Plan, journal_path
 from decibench.cases.door import UsageError
 from decibench.cases.request import request_hash
 from decibench.reports.journal import Header, JournalWriter, check_first_line, is_started, read_journal
+from decibench.reports.protocol import Protocol
 from decibench.reports.record import Failure, Record, failed_decisions, record_of
 
 ATTRIBUTE: Final = "decibench"
@@ -206,4 +207,12 @@ def _check_resume(plan: Plan, run: Path) -> None:
         if header.suite != plan.suite_ref:
             raise UsageError(f"{path}: was recorded on another suite or version; start a new run")
         if header.protocol != plan.protocol:
-            raise UsageError(f"{path}: was recorded under another protocol; repeat its --max-error and --min-accepted")
+            raise UsageError(f"{path}: was recorded under another protocol: {_changed(header.protocol, plan.protocol)}")
+
+
+def _changed(recorded: Protocol, now: Protocol) -> str:
+    """What differs between two protocols, by rule, and what to do."""
+    before, after = recorded.model_dump(mode="json"), now.model_dump(mode="json")
+    rules = [rule for rule in before if before[rule] != after[rule]]
+    listed = ", ".join(f"{rule} was {before[rule]}, is {after[rule]}" for rule in rules)
+    return f"{listed}; repeat the options of that run, or start a new one"

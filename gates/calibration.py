@@ -52,7 +52,7 @@ def make_calibration(
         "protocol_hash": protocol.hash,
         "suite_hash": suite_hash,
         "calibration_hash": _hash(records),
-        "groups": list(dict.fromkeys(record.group for record in records)),
+        "groups": sorted({record.group for record in records}),
     }
     return Calibration(decisions, groups, origin, _obstacle(decisions))
 
@@ -63,7 +63,8 @@ def _obstacle(decisions: Decisions) -> tuple[Literal["refused", "not-fitted"], s
     failed = int((~decisions.valid).sum())
     if failed:
         # What the model would have done there is not known, and leaving it out would favour what fails.
-        return "refused", f"{failed} of {len(decisions)} calibration decisions failed; run them again (--retry-failed)"
+        remedy = "ask them again (--resume RUN --retry-failed), or mend the candidate"
+        return "refused", f"{failed} of {len(decisions)} calibration decisions failed; {remedy}"
     return None
 
 

@@ -46,9 +46,10 @@ def needed_for_risk(
     >>> needed_for_risk("betting", 0.05, 0.1, errors=0, groups=41, risk=0.0)
     'betting: 0 errors in 41 accepting groups; 59 fully accepted ones are needed'
     """
-    seen = f"{method}: {errors} errors in {groups} accepting groups"
+    erring = f"{errors} of {groups} accepting groups err" if errors else f"0 errors in {groups} accepting groups"
+    seen = f"{method}: {erring}"
     if risk is not None and risk >= alpha:
-        return f"{seen}; no number of groups with an observed risk of {risk:.1%} shows {percent(alpha)}"
+        return f"{seen}; with an observed risk of {risk:.1%} no number of groups shows {percent(alpha)}"
     # With a wrong decision in a group the p-value depends on how many more of it are wrong: all is the worst.
     most = "with as many, at most " if errors else ""
     return f"{seen}; {most}{groups_needed(method, alpha, delta, errors)} fully accepted ones are needed"

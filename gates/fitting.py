@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from decibench.gates.calibration import calibration_of, core_of, make_calibration
 from decibench.gates.certified import fit_certified, unfitted_certified
 from decibench.gates.empirical import fit_empirical
-from decibench.gates.gate import EmpiricalGate, Gate
+from decibench.gates.gate import EmpiricalGate, Gate, sealed
 from decibench.gates.groups import PresentedGroups
 from decibench.gates.unsafe import fit_unsafe
 from decibench.reports.protocol import Protocol
@@ -41,7 +41,7 @@ def fit_gates(
     )
     gates: dict[str, Gate] = {"empirical": fit_empirical(calibration, protocol)}
     if not grouped:
-        return gates
+        return _sealed(gates)
     development = PresentedGroups(
         decisions_of([] if all_count else core_of(records, "development"), protocol.log_loss_floor), protocol.hash_salt
     )
@@ -49,7 +49,7 @@ def fit_gates(
     if protocol.max_unsafe is not None:
         unsafe = gates["unsafe"] = fit_unsafe(calibration, protocol)
         gates["joint"] = fit_certified(calibration, development, protocol, unsafe)
-    return gates
+    return _sealed(gates)
 
 
 def unfitted_gates(protocol: Protocol, reason: str) -> Gates:
@@ -61,12 +61,12 @@ def unfitted_gates(protocol: Protocol, reason: str) -> Gates:
         min_accepted=protocol.min_accepted,
         protocol_hash=protocol.hash,
     )
+    gates: dict[str, Gate] = {"empirical": empirical}
     primary = primary_gate(protocol)
-    return (
-        {"empirical": empirical}
-        if primary == "empirical"
-        else {
-            "empirical": empirical,
-            primary: unfitted_certified(protocol, reason),
-        }
-    )
+    if primary != "empirical":
+        gates[primary] = unfitted_certified(protocol, reason)
+    return _sealed(gates)
+
+
+def _sealed(gates: Gates) -> Gates:
+    return {name: sealed(gate) for name, gate in gates.items()}

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, TypeAlias
+from typing import Annotated, Any, Final, Literal, TypeAlias, TypeVar
 
 from pydantic import Field, ValidationError
 
 from decibench.cases.door import UsageError
 from decibench.cases.errors import Problem, SuiteError, problems_of
-from decibench.cases.jsonio import read_json
+from decibench.cases.jsonio import read_json, sha256_of
 from decibench.cases.schema import Model
 from decibench.gates.rules import with_rules
 from decibench.reports.protocol import DEFAULT_PROTOCOL, CertifiedMethod, Estimand
@@ -30,7 +30,7 @@ class Gate(Model):
     (calibration has failed decisions; null) or ``not-fitted`` (the run gave nothing to fit on). ``scenarios`` and
     ``decisions`` count what it was fitted on; ``groups`` names those scenarios, or the cases where the records do not
     tell scenarios; null where it was fitted on nothing. ``rules`` are the rules of the protocol for gates that differ
-    from the default ones.
+    from the default ones. ``seal`` is the SHA-256 of everything else: it tells an edited or damaged file.
     """
 
     schema_: Annotated[Literal["decibench.gate/1"], Field(alias="schema")] = "decibench.gate/1"
@@ -46,6 +46,7 @@ class Gate(Model):
     suite_hash: str | None = None
     calibration_hash: str | None = None
     groups: list[str] | None = None
+    seal: str = ""
 
 
 class GridPoint(Model):
@@ -180,6 +181,8 @@ class UnsafeGate(Gate):
     needed: str | None = None
 
 
+AnyGate = TypeVar("AnyGate", bound=Gate)
+
 PrimaryGate: TypeAlias = EmpiricalGate | CertifiedGate
 """A gate that can decide: what a gate file holds."""
 
@@ -232,6 +235,8 @@ def read_gate(path: Path) -> PrimaryGate:
     """Read the file of a primary gate; SuiteError or UsageError says what is wrong."""
     try:
         raw = read_json(path.read_bytes())
+        if isinstance(raw, dict) and str(raw.get("schema", "")).startswith("decibench.report/"):
+            raise UsageError(f"{path}: is a report; the gate of its run is the gate.json beside it")
         certified = isinstance(raw, dict) and raw.get("method", "empirical") != "empirical"
         gate: PrimaryGate = (CertifiedGate if certified else EmpiricalGate).model_validate(raw)
     except OSError as error:
@@ -247,7 +252,15 @@ def read_gate(path: Path) -> PrimaryGate:
     if primary != name_of(gate):
         message = f"is {gate.method!r}, but the rules make the {primary} gate the one that decides; fit it again"
         raise SuiteError([Problem(str(path), message, None, "method")])
+    if sealed(gate).seal != gate.seal:
+        message = "does not match the content: the file was edited or damaged; restore it, or fit the gate again"
+        raise SuiteError([Problem(str(path), message, None, "seal")])
     return gate
+
+
+def sealed(gate: AnyGate) -> AnyGate:
+    """The gate with its seal."""
+    return gate.model_copy(update={"seal": sha256_of(gate.model_dump(mode="json", exclude={"seal"}))})
 
 
 def name_of(gate: PrimaryGate) -> str:

@@ -10,6 +10,7 @@ from decibench.cases.schema import Model
 from decibench.gates.p_values.methods import METHODS
 from decibench.gates.power import groups_needed, least_risk, power
 from decibench.gates.rules import with_rules
+from decibench.gates.starts import TWO_STARTS_FROM
 from decibench.reports.protocol import DEFAULT_PROTOCOL, CertifiedMethod
 from decibench.reports.tables.layout import percent
 
@@ -89,7 +90,8 @@ def plan_lines(plan: Plan) -> Iterator[str]:
     yield f"Groups needed to certify a risk of at most {alpha} at confidence {confidence}, by the wrong ones among them"
     rows = [[row.method, *map(str, row.groups_needed)] for row in plan.methods]
     yield from _table(["method", *(f"{errors} wrong" for errors in ERRORS)], rows)
-    yield f"Power: the probability that {alpha} is certified where the true risk is {risk}"
+    what = "Power" if plan.true_risk <= plan.alpha else "Wrong certificates"
+    yield f"{what}: the probability that {alpha} is certified where the true risk is {risk}"
     rows = [[row.method, *(f"{point.power:.1%}" for point in row.points)] for row in plan.methods]
     yield from _table(["method", *numbers], rows)
     yield f"Smallest risk that can be certified at confidence {confidence}, with no error"
@@ -99,16 +101,14 @@ def plan_lines(plan: Plan) -> Iterator[str]:
 
 
 def _notes(plan: Plan) -> Iterator[str]:
-    yield "Assumed: every decision of every group is accepted, and a group is right or wrong as a whole. Groups that"
-    yield "accept some of their decisions only tell less, and more are needed. Power is that of one threshold at the"
-    yield f"full delta; a gate with two declared starts tests each at half of it: --delta {plan.delta / 2:g}."
+    yield "A group is a scenario with all its variants. Assumed: every decision is accepted, and"
+    yield "a group is right or wrong as a whole. Groups that accept only some decisions tell less."
+    yield f"From {TWO_STARTS_FROM} groups on there are two starts, each at half of delta: --delta {plan.delta / 2:g}."
     methods = {row.method for row in plan.methods}
     if "group_any_cp" in methods:
         yield "group_any_cp bounds the share of groups with an accepted error, not the scenario-weighted risk."
     if not all(row.proved for row in plan.methods):
         yield "gaffke: sharper, conjectural. The validity of the other methods is proved, that of gaffke is not."
-    if plan.true_risk > plan.alpha:
-        yield "The true risk is above alpha: what is called power is the probability of a wrong certificate."
 
 
 def _table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:

@@ -212,7 +212,7 @@ def _rate(hits: Floats, own: _Counted, share: Estimate | None, protocol: Protoco
 def _sentences(rows: Sequence[TransferRow], threshold: float | None, protocol: Protocol) -> Iterator[str]:
     limit, confidence = percent(protocol.alpha), percent(1 - protocol.delta)
     if threshold is None:
-        yield "The gate is null, so that nothing is accepted under any variant."
+        yield "The primary gate is null, so that nothing is accepted under any variant."
     else:
         yield (
             "The threshold comes from core variants, and a claim on those says nothing of others. Each bound holds "

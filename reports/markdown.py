@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from decibench.reports.comparisons.comparison import Comparison
@@ -10,7 +11,7 @@ from decibench.reports.tables.comparison import comparison_conclusions, comparis
 from decibench.reports.tables.gates import gate_sentences
 from decibench.reports.tables.layout import Table
 from decibench.reports.tables.overview import headline, notes, report_tables
-from decibench.reports.tables.sections import detailed_sections, leading_sections
+from decibench.reports.tables.sections import Section, detailed_sections, leading_sections
 
 SUMMARY: Final = "summary.md"
 
@@ -19,9 +20,9 @@ def summary_markdown(report: Report) -> str:
     """The report as Markdown: what the terminal shows, all of its evidence, and provenance."""
     parts = [f"# {report.candidate.name}", headline(report), *gate_sentences(report)]
     parts += ["\n".join(f"- {note}" for note in notes(report))]
+    parts += _sections(leading_sections(report))
     parts += [_table(table) for table in report_tables(report)]
-    for section in [*leading_sections(report), *detailed_sections(report)]:
-        parts += [f"## {section.title}", *section.sentences, *(_table(table, "###") for table in section.tables)]
+    parts += _sections(detailed_sections(report))
     parts.append(_provenance(report))
     return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -33,6 +34,11 @@ def comparison_markdown(comparison: Comparison) -> str:
     parts.append(f"({comparison.note}.)")
     parts += [_table(table) for table in comparison_tables(comparison)]
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _sections(sections: Iterable[Section]) -> Iterator[str]:
+    for section in sections:
+        yield from (f"## {section.title}", *section.sentences, *(_table(table, "###") for table in section.tables))
 
 
 def _table(table: Table, heading: str = "##") -> str:

@@ -14,7 +14,7 @@ Estimand: TypeAlias = Literal["scenario-weighted", "any"]
 CertifiedMethod: TypeAlias = Literal["one_per_group_cp", "group_any_cp", "hoeffding_bentkus", "betting", "gaffke"]
 GateMethod: TypeAlias = Literal["empirical", "auto"] | CertifiedMethod
 Level = Annotated[float, Field(gt=0, lt=1)]
-Money = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Money = Annotated[float, Field(ge=0, le=1e9, allow_inf_nan=False)]
 
 
 class Costs(Model):

@@ -82,7 +82,8 @@ class Report(Model):
     """Everything one candidate's run says, and the records it follows from.
 
     ``complete`` is true when every item of the declared scope was measured; ``partial`` when only a chosen subset
-    was selected, which is reported but never gated. ``incomplete_reasons`` says what is missing. ``seal`` is the
+    was selected, which is reported but never gated, and without ``evidence``: what a user picked is no sample.
+    ``incomplete_reasons`` says what is missing. ``seal`` is the
     SHA-256 of everything else here: it detects accidental change and proves neither a machine nor a date.
     """
 
@@ -100,7 +101,7 @@ class Report(Model):
     scope: Scope
     holdout_looks: HoldoutLooks
     metrics: dict[Split, SplitMetrics]
-    evidence: Evidence
+    evidence: Evidence | None
     gates: dict[str, Any]
     gate_check: GateCheck
     latency: Latency
@@ -165,7 +166,9 @@ def _contradictions(report: Report) -> list[tuple[str, object, object]]:
         "metrics": {
             split: metrics.model_dump(mode="json") for split, metrics in summarise(decisions, floor, point).items()
         },
-        "evidence": evidence_of(report.records, decisions, report.protocol, point).model_dump(mode="json"),
+        "evidence": None
+        if report.partial
+        else evidence_of(report.records, decisions, report.protocol, point).model_dump(mode="json"),
         "latency": latency_of(report.records, report.latency.loads).model_dump(mode="json"),
         "cost": cost_of(report.records, report.cost.prices).model_dump(mode="json"),
         "protocol_hash": report.protocol.hash,

@@ -91,7 +91,7 @@ def _resampled(
     names, codes = np.unique(group, return_inverse=True)
     sums: Floats = np.stack([np.bincount(codes, weights=column) for column in columns.T], axis=1)
     bootstrap = GroupBootstrap(
-        names.astype(np.str_), np.zeros(names.size), resamples=protocol.resamples, seed=protocol.seed
+        np.char.zfill(names.astype(np.str_), 12), np.zeros(names.size), resamples=protocol.resamples, seed=protocol.seed
     )
     totals, resamples = sums.sum(axis=0), bootstrap.resampled(sums)
     for statistic in statistics:

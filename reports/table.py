@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 class Decisions:
     """One entry per decision in every column, in the order of the records.
 
-    ``tags`` are joined, each as ``|key=value|``. Float columns are NaN where a decision failed; ``level_distance``
-    also where it is not a ``score`` question.
+    ``top_option`` has the highest probability, ties to the first id, so that no order of options decides; empty where
+    a decision failed. ``tags`` are joined, each as ``|key=value|``. Float columns are NaN where a decision failed;
+    ``level_distance`` also where it is not a ``score`` question.
     """
 
     case: Texts
@@ -33,6 +34,7 @@ class Decisions:
     trial: Floats
     expected: Texts
     choice: Texts
+    top_option: Texts
     valid: Bools
     correct: Bools
     tie: Bools
@@ -72,8 +74,10 @@ def decisions_of(records: Iterable[Record], log_loss_floor: float) -> Decisions:
 def _row(record: Record, decision: Decision, floor: float) -> tuple[str | bool | float, ...]:
     choice, probabilities, expected = decision.choice, decision.probabilities, decision.expected
     top = p_expected = brier = loss = distance = math.nan
+    top_option = ""
     if probabilities is not None:
         top = max(probabilities.values())
+        top_option = min(option for option, p in probabilities.items() if p == top)
         p_expected = probabilities[expected]
         brier = brier_score(probabilities, expected)
         loss = log_loss(probabilities, expected, floor)
@@ -90,6 +94,7 @@ def _row(record: Record, decision: Decision, floor: float) -> tuple[str | bool |
         float(record.trial),
         expected,
         choice or "",
+        top_option,
         decision.failure is None,
         choice == expected,
         decision.tie,

@@ -23,6 +23,12 @@ def gaffke(counts: GroupCounts, alpha: float) -> float:
     p = P(sum_g G_g Z_g + G* (1 - alpha) > 0) with independent standard exponential G, by numerical inversion of the
     characteristic function (Gil-Pelaez 1951, as Imhof 1961 does for quadratic forms). It equals the exact binomial
     where Z has two values. That it is valid in general is a conjecture (Gaffke 2005; Learned-Miller and Thomas 2019).
+
+    >>> import numpy as np
+    >>> from decibench.gates.groups import GroupCounts
+    >>> n = np.full(45, 4); none = np.zeros(45, dtype=np.bool_)
+    >>> round(gaffke(GroupCounts(n * 0, n, n, ~none, none), 0.05), 4)
+    0.0994
     """
     import numpy as np
 

@@ -21,6 +21,12 @@ def hoeffding_bentkus(counts: GroupCounts, alpha: float) -> float:
     The smaller of Hoeffding's bound exp(-n kl(W, alpha)) and Bentkus' e P(Bin(n, alpha) <= ceil(n W)), with W the mean
     of Z_g + alpha over the n accepting groups (Bentkus 2004; Bates, Angelopoulos et al. 2021). 1 where no group
     accepts.
+
+    >>> import numpy as np
+    >>> from decibench.gates.groups import GroupCounts
+    >>> n = np.full(45, 4); none = np.zeros(45, dtype=np.bool_)
+    >>> round(hoeffding_bentkus(GroupCounts(n * 0, n, n, ~none, none), 0.05), 4)
+    0.0994
     """
     shifted = excess(counts, alpha) + alpha
     n = int(shifted.size)

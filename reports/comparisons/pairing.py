@@ -115,7 +115,7 @@ def quantities_of(aligned: Aligned, gates: Sequence[Metrics], primary: str) -> I
 
 
 def _flips(aligned: Aligned, variant: str) -> Quantity:
-    """Decisions under ``variant`` whose choice differs from that on the original of the same scenario and trial."""
+    """Decisions under ``variant`` whose top option differs from that on the original of the same scenario and trial."""
     import numpy as np
 
     asked = aligned.asked
@@ -124,7 +124,7 @@ def _flips(aligned: Aligned, variant: str) -> Quantity:
     base: Ints = np.array([originals.get(key, -1) for key in keys], dtype=np.int64)
     pairs = (asked.variant == variant) & (base >= 0)
     rows = pairs & aligned.valid & aligned.valid[base]
-    flipped = _columns([d.choice != d.choice[base] for d in aligned.systems])
+    flipped = _columns([d.top_option != d.top_option[base] for d in aligned.systems])
     dropped = int(pairs.sum()) - int(rows.sum())
     return Quantity(f"flips under {variant}", "flips", rows, dropped, flipped, np.ones(flipped.shape), counts=True)
 

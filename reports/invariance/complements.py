@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from itertools import combinations
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from pydantic import Field
 
@@ -19,10 +20,13 @@ from decibench.reports.figure import Figure
 from decibench.reports.metrics.complement_coherence import complement_gap, complement_pairing
 from decibench.reports.protocol import Protocol
 from decibench.reports.record import Decision, Record
-from decibench.reports.scenario_means import figures_of, nested_weights, ratio
+from decibench.reports.scenario_means import difference, figures_of, nested_weights, ratio
 
 if TYPE_CHECKING:
-    from decibench.reports.metrics.arrays import Floats
+    from decibench.reports.metrics.arrays import Bools, Floats, Ints
+
+_OWN: Final = (ratio(0, 2), ratio(1, 2, counts=True))
+_NOISE: Final = (ratio(3, 5), ratio(4, 5, counts=True))
 
 Share = Annotated[float, Field(ge=0, le=1)]
 
@@ -32,8 +36,16 @@ class Complement(Model):
 
     ``implies`` gives, for each option of the first question, the option of the second that goes with it. ``gap`` is
     the mean of ``|P(option) + P(other than the implied one) - 1|`` (0 to 1) and ``contradiction_share`` the share of
-    cases whose two choices do not go together; both are averaged over the cases of a scenario, then over scenarios.
-    They are of the core variants; of ``variants`` that are probes only where no core variant asks with these options.
+    cases whose two choices do not go together; both are averaged over the trials of a case, over the cases of a
+    scenario, then over scenarios. They are of the core variants; of ``variants`` that are probes only where no core
+    variant asks with these options.
+
+    ``retest_gap`` and ``retest_contradiction_share`` are the noise floor: the same two figures between trials of one
+    question in place of two questions, averaged over both. The excess is what is left beyond it; null without a second
+    trial. Were the noise of the two questions independent, the expected excess of the gap would be half the energy
+    distance between their answers (Szekely and Rizzo 2013): never below 0, and 0 only where both spread alike. Noise
+    that moves both answers of a trial together lowers it.
+
     ``dropped`` cases had a failed answer. ``tie_share`` is the share of cases with a tie on either question, and
     ``accuracy`` that of each question: to be coherent is not to be right.
     """
@@ -47,6 +59,10 @@ class Complement(Model):
     dropped: int
     gap: Figure
     contradiction_share: Figure
+    retest_gap: Figure | None
+    retest_contradiction_share: Figure | None
+    excess_gap: Figure | None
+    excess_contradiction_share: Figure | None
     tie_share: Share
     accuracy: dict[str, Share]
 
@@ -88,33 +104,23 @@ def _form(record: Record) -> Form | None:
 def _complement(
     form: Form, implies: Mapping[str, str], records: Sequence[Record], protocol: Protocol
 ) -> Complement | None:
-    import numpy as np
-
     core = [record for record in records if record.role == "core"] or list(records)
     valid = [record for record in core if not record.failed]
     if not valid:
         return None
-    option = next(iter(implies))
     first = [record.decisions[0] for record in valid]
     second = [record.decisions[1] for record in valid]
-    gap = complement_gap(_probability(first, option), _probability(second, implies[option]))
-    contradicts = np.array([implies[str(a.choice)] != b.choice for a, b in zip(first, second, strict=True)])
-    names = sorted({record.group for record in valid})
-    codes = {name: code for code, name in enumerate(names)}
-    group = np.array([codes[record.group] for record in valid])
-    weight = nested_weights(group, group)
-    columns = np.stack([weight * gap, weight * contradicts, weight], axis=1)
-    gap_figure, contradiction = figures_of(group, columns, [ratio(0, 2), ratio(1, 2, counts=True)], protocol)
+    option = next(iter(implies))
+    answers = _answers(first, option), _answers(second, implies[option])
     return Complement(
         family=form.family,
         questions=list(form.questions),
         implies=dict(implies),
         variants=list(dict.fromkeys(record.variant for record in valid)),
-        scenarios=len(names),
+        scenarios=len({record.group for record in valid}),
         cases=len(valid),
         dropped=len(core) - len(valid),
-        gap=gap_figure,
-        contradiction_share=contradiction,
+        **_figures(valid, answers, protocol),
         tie_share=sum(a.tie or b.tie for a, b in zip(first, second, strict=True)) / len(valid),
         accuracy={
             question: sum(d.choice == d.expected for d in decisions) / len(valid)
@@ -123,7 +129,59 @@ def _complement(
     )
 
 
-def _probability(decisions: Sequence[Decision], option: str) -> Floats:
+@dataclass(frozen=True, slots=True, eq=False)
+class _Answers:
+    """The answers to one question: the probability of an option, and whether it was chosen."""
+
+    probability: Floats
+    chosen: Bools
+
+    def at(self, entries: Ints) -> _Answers:
+        return _Answers(self.probability[entries], self.chosen[entries])
+
+
+def _answers(decisions: Sequence[Decision], option: str) -> _Answers:
     import numpy as np
 
-    return np.array([(decision.probabilities or {})[option] for decision in decisions])
+    probability = [(decision.probabilities or {})[option] for decision in decisions]
+    return _Answers(np.array(probability), np.array([decision.choice == option for decision in decisions]))
+
+
+def _figures(records: Sequence[Record], answers: tuple[_Answers, _Answers], protocol: Protocol) -> dict[str, Any]:
+    """The figures of two questions, their noise floor and their excess, all from the same resamples."""
+    import numpy as np
+
+    names = ["gap", "contradiction_share"]
+    group = np.unique([record.group for record in records], return_inverse=True)[1]
+    case = np.unique([record.case for record in records], return_inverse=True)[1]
+    own = _columns(nested_weights(group, case), *answers)
+    one, two = _reruns(records)
+    if not one.size:
+        unknown = dict.fromkeys(f"{kind}_{name}" for kind in ("retest", "excess") for name in names)
+        return dict(zip(names, figures_of(group, own, _OWN, protocol), strict=True)) | unknown
+    weight = nested_weights(group[one], case[one])
+    noise = np.add(*(_columns(weight, asked.at(one), asked.at(two)) for asked in answers))
+    columns = np.block([[own, np.zeros_like(own)], [np.zeros_like(noise), noise]])
+    excess = [difference(*both) for both in zip(_OWN, _NOISE, strict=True)]
+    names += [f"{kind}_{name}" for kind in ("retest", "excess") for name in names]
+    figures = figures_of(np.concatenate([group, group[one]]), columns, [*_OWN, *_NOISE, *excess], protocol)
+    return dict(zip(names, figures, strict=True))
+
+
+def _columns(weight: Floats, first: _Answers, second: _Answers) -> Floats:
+    """Gap, contradiction and weight of every entry: the sums of these three give the means over scenarios."""
+    import numpy as np
+
+    gap = complement_gap(first.probability, second.probability)
+    return np.stack([weight * gap, weight * (first.chosen != second.chosen), weight], axis=1)
+
+
+def _reruns(records: Sequence[Record]) -> Ints:
+    """The entries of all pairs of trials of the same case, of shape (2, pairs)."""
+    import numpy as np
+
+    trials: defaultdict[str, list[int]] = defaultdict(list)
+    for entry, record in enumerate(records):
+        trials[record.case].append(entry)
+    pairs = [pair for entries in trials.values() for pair in combinations(entries, 2)]
+    return np.array(pairs, dtype=np.int64).reshape(-1, 2).T

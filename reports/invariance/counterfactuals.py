@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 class Directional(Model):
     """Directional counterfactual pairs: ``compliant`` by more than ``threshold``, or by more than it the wrong way.
 
-    Shares are of pairs, each averaged over its trials. ``net`` is compliant less anti-compliant, the only one that
-    noise leaves at 0. ``clusters`` are what intervals resample: scenarios, joined where a pair links two. ``dropped``
+    Shares are of pairs, each averaged over its trials. ``net`` is compliant less anti-compliant, which noise
+    leaves at 0. ``clusters`` are what intervals resample: scenarios, joined where a pair links two. ``dropped``
     pairs have no trial in which both sides were asked and answered. ``retest_compliant`` is the share of reruns, pairs
-    of trials of either case, that the same rule would call compliant though nothing but noise moved; null without a
-    second trial.
+    of trials of either case, that the same rule would call compliant though nothing but noise moved, and
+    ``excess_compliant`` is what is left of ``compliant`` beyond it; both null without a second trial.
     """
 
     pairs: int
@@ -36,6 +36,7 @@ class Directional(Model):
     anti_compliant: Figure
     net: Figure
     retest_compliant: Figure | None
+    excess_compliant: Figure | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,12 +107,12 @@ def _directional(links: Sequence[_Link], dropped: int, protocol: Protocol) -> Di
         dtype=np.float64,
     )
     cluster = _clusters([link.groups for link in links])
-    compliant, anti = ratio(0, 2, counts=True), ratio(1, 2, counts=True)
+    compliant, anti, retest = (ratio(*places, counts=True) for places in ((0, 2), (1, 2), (3, 4)))
     statistics = [compliant, anti, difference(compliant, anti)]
     retested = columns[:, 4].any()
-    figures = figures_of(
-        cluster, columns, [*statistics, ratio(3, 4, counts=True)] if retested else statistics, protocol
-    )
+    if retested:
+        statistics += [retest, difference(compliant, retest)]
+    figures = figures_of(cluster, columns, statistics, protocol)
     return Directional(
         pairs=len(links),
         clusters=int(np.unique(cluster).size),
@@ -121,6 +122,7 @@ def _directional(links: Sequence[_Link], dropped: int, protocol: Protocol) -> Di
         anti_compliant=figures[1],
         net=figures[2],
         retest_compliant=figures[3] if retested else None,
+        excess_compliant=figures[4] if retested else None,
     )
 
 

@@ -27,6 +27,10 @@ class PositionRates(Model):
     second, ... position, and ``excess`` the first less the second. ``largest`` is the position, counted from 1, with
     the largest excess; it is picked after looking, and its interval does not allow for that. ``tie_share`` is the
     share of decisions whose choice was one of several with the same probability.
+
+    No retest is taken off. A distance grows with noise of any direction, but this excess has a sign: noise that brings
+    as many choices to a position as it takes away leaves it where it is on average, and the spread that it adds is in
+    the interval, as every scenario is asked with noise of its own. Noise that brings more is a preference, to be shown.
     """
 
     options: int

@@ -37,6 +37,8 @@ def null_levels(
     The arguments are those of ``calibrated_outcomes``. A value above the 95th percentile is what about one in twenty
     calibrated models shows, as far as the clustering is like the simulated one; a value below shows nothing. Where
     latent normals made the clustering instead, 3% to 8% of calibrated models were above (50 to 120 groups of four).
+    Outcomes drawn from the stated probabilities are the consistency resampling of Bröcker and Smith (2007), which
+    takes them as independent.
 
     >>> import numpy as np
     >>> gap = {"gap": lambda p, outcomes: np.abs(p.mean() - outcomes.mean(axis=0))}
@@ -68,6 +70,8 @@ def residual_correlation(top_probability: Floats, correct: Bools, group: Ints, i
     A moment estimate over all pairs of decisions of one ``group`` but different ``item``: the sum of their products
     over the sum that full dependence gives, min(p, q) - p q for two probabilities. Under calibration residuals have
     mean 0, so it is not centred: a bias that all decisions share makes it larger, and the null level with it.
+    Own definition, as estimators for binary data (Ridout, Demétrio and Firth 1999) take all members of a group to have
+    one mean; the bound on the covariance of two unequal ones is that of Hoeffding (1940) and Fréchet (1951).
 
     >>> import numpy as np
     >>> p, right = np.full(4, 0.5), np.array([True, True, False, False])
@@ -90,7 +94,14 @@ def calibrated_outcomes(
     Every decision is right with exactly its top probability: it compares that with a uniform number, which with
     probability sqrt(``correlation``) is the one its whole ``group`` has in common, else one of its own. Two decisions
     of one group with the same probability then correlate by ``correlation``. Decisions of one ``item``, which are the
-    trials of one question, have one number of their own together: an answer given twice is no second draw.
+    trials of one question, have one number of their own together: an answer given twice is no second draw. The
+    mixture is that of Lunn and Davies (1998), with a common number in place of a common outcome: probabilities differ.
+
+    >>> import numpy as np
+    >>> group, item = np.array([0, 0]), np.array([0, 1])
+    >>> (block,) = calibrated_outcomes(np.array([0.5, 0.5]), group, item, 1.0, simulations=4, seed=1)
+    >>> block.shape, (block[0] == block[1]).all().item()
+    ((2, 4), True)
     """
     import numpy as np
 

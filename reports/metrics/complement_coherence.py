@@ -18,6 +18,7 @@ def complement_pairing(expected: Iterable[tuple[str, str]]) -> dict[str, str] | 
 
     ``expected`` holds the two references of each scenario. The pairing exists where each of two options of the
     first question always comes with an option of its own of the second, each in at least ten scenarios; else None.
+    Own definition: a suite does not declare what its references show, and ten of each make it unlikely by chance.
 
     >>> complement_pairing([("within", "proceed")] * 10 + [("breaks", "block")] * 12)
     {'breaks': 'block', 'within': 'proceed'}
@@ -35,7 +36,8 @@ def complement_gap(first: Floats, second: Floats) -> Floats:
 
     ``first`` and ``second``, of shape (cases,), are the probabilities of a and b, each of a question with two
     options. 0 where the answers are coherent: the probability that something holds and that it does not make 1
-    (de Finetti 1937). ValueError where the shapes differ.
+    (de Finetti 1937). Between two trials of one question it is what noise alone makes.
+    ValueError where the shapes differ.
 
     >>> import numpy as np
     >>> complement_gap(np.array([0.75, 0.5]), np.array([0.5, 0.5])).tolist()

@@ -16,7 +16,8 @@ def flips(first: Floats, second: Floats, starts: Ints) -> tuple[Bools, Bools]:
     ``first`` and ``second`` hold the distributions of all pairs end to end, each pair's options in the order of their
     ids on both sides, so that a tie goes to the first id whatever order was asked in; ``starts``, of shape (pairs,),
     tells where a pair begins. The flip share is the mean of the first array of shape (pairs,); both are empty where
-    there is no pair. ValueError where the shapes do not fit.
+    there is no pair. ValueError where the shapes do not fit. Own definition: were ties left to the order asked in, a
+    model that answers alike in every order would seem to flip.
 
     >>> import numpy as np
     >>> a, b = np.array([0.75, 0.25, 0.5, 0.5]), np.array([0.25, 0.75, 0.75, 0.25])

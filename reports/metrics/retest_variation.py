@@ -11,7 +11,8 @@ if TYPE_CHECKING:
 def retest_variation(distributions: Floats) -> float | None:
     """Mean total variation, half the sum of absolute differences, over all pairs of trials; 0 to 1.
 
-    ``distributions`` has shape (trials, options). None with fewer than two trials.
+    ``distributions`` has shape (trials, options). None with fewer than two trials. Own definition: no trial is the
+    reference of the others, and two orders of options are compared by the same distance, so the two can be subtracted.
 
     >>> import numpy as np
     >>> retest_variation(np.array([[0.5, 0.5], [0.75, 0.25]]))

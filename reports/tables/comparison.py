@@ -8,7 +8,7 @@ from typing import Any
 from decibench.reports.comparisons.comparison import Comparison
 from decibench.reports.comparisons.conclusions import bare, level, spread, undetected
 from decibench.reports.comparisons.contrasts import Contrast
-from decibench.reports.tables.layout import Table, count, number, share
+from decibench.reports.tables.layout import Table, count, millis, number, share
 
 _SHORT = 12
 """Letters of a hash that a table shows."""
@@ -85,7 +85,7 @@ def _standings(comparison: Comparison) -> list[list[str]]:
         "coverage": share,
         "selective_risk": share,
         "unsafe_acceptance": share,
-        "p50_s": lambda seconds: "-" if seconds is None else f"{seconds:.6f}",
+        "p50_s": lambda seconds: "-" if seconds is None else f"{millis(seconds)} ms",
     }
     rows = [[name, *(form(getattr(s, name)) for s in comparison.standings)] for name, form in formats.items()]
     ranks = [["rank", *(rank.text for rank in comparison.ranks)]] if comparison.ranks else []
@@ -99,12 +99,12 @@ def _differences(comparison: Comparison) -> Iterator[Table]:
     flips = [contrast for contrast in comparison.contrasts if contrast.kind == "flips"]
     if flips:
         rows = [[*_figures(c), _p(c.paired.adjusted_p), c.shown or "no", _detectable(c)] for c in flips]
-        title = f"Flips against {reference}, by scenario, in points (Holm over candidates and variants)"
+        title = f"Flips against {reference}, scenario-weighted, in points (Holm over candidates and variants)"
         yield Table(title, [*columns, "adjusted p", "shown", "detectable"], rows)
     rest = [contrast for contrast in comparison.contrasts if contrast.kind == "descriptive"]
     if rest:
         rows = [[*_figures(c), _p(c.paired.p_value), _detectable(c)] for c in rest]
-        title = f"Differences from {reference}, by scenario, of shares in points (descriptive: no conclusion)"
+        title = f"Scenario-weighted differences from {reference}, of shares in points (descriptive: no conclusion)"
         yield Table(title, [*columns, "unadjusted p", "detectable"], rows)
 
 

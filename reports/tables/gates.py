@@ -95,7 +95,8 @@ def _empirical(gate: dict[str, Any]) -> Iterator[Table]:
 
 def _certified(gate: dict[str, Any]) -> Iterator[Table]:
     """Scenarios and p-values by threshold: * of another estimand than the declared one, - where nothing was tested."""
-    if not gate["grid"]:
+    points = [point for point in gate["grid"] if point["accepting"]]
+    if not points:
         return
     estimands = gate["p_value_estimands"]
     # Words can be wrapped where underscores cannot.
@@ -105,7 +106,7 @@ def _certified(gate: dict[str, Any]) -> Iterator[Table]:
     rows = [
         [f"{p['threshold']:g}", str(p["accepting"]), str(p["failing"]),
          *(f"{p['p_values'][method]:.3g}" for method in estimands), _outcome(p)]
-        for p in gate["grid"]
+        for p in points
     ]  # fmt: skip
     others = sorted({estimand for estimand in estimands.values() if estimand != gate["estimand"]})
     title = (

@@ -74,9 +74,15 @@ def _complements(split: str, found: list[Complement]) -> Table:
         "cases": lambda c: str(c.cases),
         "dropped": lambda c: str(c.dropped),
         "gap": lambda c: _cell(c.gap, number),
+        "retest_gap": lambda c: _cell(c.retest_gap, number),
+        "excess_gap": lambda c: _cell(c.excess_gap, number),
         "contradiction_share": lambda c: _cell(c.contradiction_share, share),
+        "retest share": lambda c: _cell(c.retest_contradiction_share, share),
+        "excess share, points": lambda c: _cell(c.excess_contradiction_share, _points),
         "tie_share": lambda c: share(c.tie_share),
     }
+    if all(c.retest_gap is None for c in found):
+        figures = {name: write for name, write in figures.items() if not name.startswith(("retest", "excess"))}
     rows = [[name, *map(write, found)] for name, write in figures.items()]
     asked = dict.fromkeys(question for c in found for question in c.questions)
     rows += [[f"accuracy {question}", *(share(c.accuracy.get(question)) for c in found)] for question in asked]
@@ -97,6 +103,8 @@ def _directional(split: str, found: Directional) -> Table:
         "net, points": _cell(found.net, _points),
         "retest_compliant": _cell(found.retest_compliant, share),
     }
+    if found.excess_compliant is not None:
+        figures["excess_compliant, points"] = _cell(found.excess_compliant, _points)
     title = f"Linked cases ({split}; {found.pairs} pairs in {found.clusters} clusters, {found.dropped} dropped; "
     title += f"a probability must move by more than {found.threshold:g})"
     return Table(title, ["share of pairs", "with 95% interval"], list(figures.items()))

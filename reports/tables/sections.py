@@ -27,12 +27,14 @@ class Section:
 
 
 def leading_sections(report: Report) -> Iterator[Section]:
-    """What a reader decides by: chance, the gate applied, its cost, and whether a repetition says the same."""
+    """What a reader decides by: chance, the gate applied, its cost, what a repetition changes; nothing of a part."""
     evidence = report.evidence
+    if evidence is None:
+        return
     if evidence.intervals:
         split, intervals = list(evidence.intervals.items())[-1]
         yield Section("Against chance", [chance_sentence(split, intervals)], [])
-    tests = [test["sentence"] for test in report.gates["holdout_tests"].values()]
+    tests = [f"{name.capitalize()} gate: {test['sentence']}" for name, test in report.gates["holdout_tests"].items()]
     if tests:
         yield Section("Thresholds on holdout", tests, [])
     transfer, cost = report.gates["transfer"], report.gates["cost"]
@@ -48,6 +50,8 @@ def leading_sections(report: Report) -> Iterator[Section]:
 def detailed_sections(report: Report) -> Iterator[Section]:
     """What a reader looks up."""
     evidence = report.evidence
+    if evidence is None:
+        return
     for title, sentences, tables in (
         ("Intervals", (), intervals_tables(evidence.intervals)),
         ("Calibration", calibration_notes(evidence.calibration), calibration_tables(evidence.calibration)),

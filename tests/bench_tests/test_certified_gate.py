@@ -163,7 +163,7 @@ def test_a_mostly_failed_calibration_is_refused_and_certifies_nothing(
     assert run.code == 1
     gate = run.json("own", "gate.json")
     assert (gate["status"], gate["threshold"], gate["claim"]) == ("refused", None, None)
-    assert "Gate: none. 95 of 100 calibration decisions failed; run them again (--retry-failed)." in plain(run)
+    assert "Gate: none. 95 of 100 calibration decisions failed; ask them again" in plain(run)
     overall = run.report("own")["metrics"]["holdout"]["overall"]
     assert (overall["accepted"], overall["coverage"]) == (0, 0.0)
 

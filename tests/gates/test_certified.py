@@ -158,7 +158,7 @@ def test_failed_calibration_decisions_refuse_every_gate(scenarios: Scenarios) ->
     assert list(gates) == ["empirical", "certified", "unsafe", "joint"]
     for gate in gates.values():
         assert (gate.status, gate.threshold) == ("refused", None)
-        assert gate.reason == "95 of 100 calibration decisions failed; run them again (--retry-failed)"
+        assert gate.reason.startswith("95 of 100 calibration decisions failed; ask them again (--resume RUN")
 
 
 def test_many_errors_are_not_to_be_outweighed_by_more_scenarios(scenarios: Scenarios) -> None:
@@ -174,7 +174,7 @@ def test_many_errors_are_not_to_be_outweighed_by_more_scenarios(scenarios: Scena
         in gate.reason
     )
     assert gate.needed == (
-        "betting: 30 errors in 150 accepting groups; no number of groups with an observed risk of 20.0% shows 5%"
+        "betting: 30 of 150 accepting groups err; with an observed risk of 20.0% no number of groups shows 5%"
     )
 
 
@@ -246,4 +246,4 @@ def test_the_order_of_records_does_not_matter(scenarios: Scenarios, seed: int) -
         *scenarios(9, [(0.85, "right")], split="development"),
     ]
     shuffled = random.Random(seed).sample(records, len(records))
-    assert fit(shuffled).model_dump(exclude={"groups"}) == fit(records).model_dump(exclude={"groups"})
+    assert fit(shuffled) == fit(records)

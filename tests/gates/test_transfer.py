@@ -176,7 +176,7 @@ def test_a_null_gate_accepts_nothing_and_attack_success_is_still_told(mixed: Dec
     assert row.attack_success is not None
     assert row.attack_success.hits == 20
     assert found.sentences == [
-        "The gate is null, so that nothing is accepted under any variant.",
+        "The primary gate is null, so that nothing is accepted under any variant.",
         "Under injection 20 of 56 decisions choose the demanded label.",
     ]
     (table,) = tables(found)

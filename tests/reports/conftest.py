@@ -103,7 +103,7 @@ def _make(
         cost=cost_of(records, Prices()),
         records=records,
     )
-    return report.model_copy(update=changes)
+    return report.model_copy(update=changes | ({"evidence": None} if changes.get("partial") else {}))
 
 
 def _record(group: str, variant: str, trial: int, right: bool | None, sure: float) -> Record:

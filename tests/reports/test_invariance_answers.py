@@ -126,6 +126,15 @@ def test_ties_are_told_where_they_decide_the_place() -> None:
     assert (found.tie_share, found.largest, found.chosen[0].value) == (1.0, 1, 1.0)
 
 
+def test_noise_that_prefers_no_place_is_in_the_interval_of_the_excess() -> None:
+    rng = np.random.default_rng(7)
+    drawn = {number: rng.permutation([3.0, 1.0, 1.0]).tolist() for number in range(120)}
+    (found,) = positions(in_both_orders(120, drawn.__getitem__))
+    for figure in found.excess:
+        assert figure.interval is not None
+        assert figure.interval.low < 0 < figure.interval.high
+
+
 def policy(number: int, within: float, block: float, *, role: str = "core", **more: Any) -> Record:
     """Two questions about one policy, the probability of each affirmative given; every second scenario breaks it."""
     breaks = number % 2 == 0
@@ -160,6 +169,73 @@ def test_the_gap_and_the_contradictions_are_means_over_scenarios() -> None:
     reference = bootstrap((values,), np.mean, n_resamples=2_000, method="percentile", random_state=1)
     assert found.gap.interval.low == pytest.approx(reference.confidence_interval.low, abs=0.02)
     assert found.gap.interval.high == pytest.approx(reference.confidence_interval.high, abs=0.02)
+
+
+def test_a_model_that_answers_alike_in_every_trial_has_no_floor_and_all_of_its_gap_is_excess() -> None:
+    once = [policy(number, 0.75, 0.5 if number % 3 else 0.75) for number in range(24)]
+    (found,) = complements([again(one, trial) for one in once for trial in (1, 2, 3)])
+    assert found.retest_gap is not None
+    assert found.retest_contradiction_share is not None
+    assert (found.retest_gap.value, found.retest_contradiction_share.value) == (0, 0)
+    assert found.excess_gap == found.gap
+    assert found.excess_contradiction_share is not None
+    assert found.excess_contradiction_share.value == found.contradiction_share.value == pytest.approx(1 / 3)
+    # Trials add no scenario and no certainty.
+    (alone,) = complements(once)
+    assert alone.gap.interval is not None
+    assert found.gap.interval is not None
+    assert found.gap.interval.low == pytest.approx(alone.gap.interval.low)
+
+
+def test_without_a_second_answer_the_noise_of_a_gap_is_unknown() -> None:
+    once = [policy(number, 0.75, 0.5) for number in range(24)]
+    second = [again(one, 2) for one in once]
+    lost = [one.model_copy(update={"decisions": [failed(d) for d in one.decisions]}) for one in second]
+    for records in (once, once + lost):
+        (found,) = complements(records)
+        assert found.retest_gap is found.retest_contradiction_share is None
+        assert found.excess_gap is found.excess_contradiction_share is None
+        assert not any("retest" in name or "excess" in name for name in cells(records))
+    assert cells(once + second)["retest_gap"] == "0.0000"
+
+
+def test_a_gap_of_noise_alone_is_no_more_than_its_floor() -> None:
+    # Both questions are answered from ten samples of the same coin.
+    rng = np.random.default_rng(8)
+    drawn = rng.binomial(10, 0.5, size=(200, 2, 2)) / 10
+    (found,) = complements(
+        [policy(number, *drawn[number, trial].tolist(), trial=trial + 1) for number in range(200) for trial in (0, 1)]
+    )
+    assert found.gap.value == pytest.approx(np.abs(drawn[..., 0] + drawn[..., 1] - 1).mean())
+    assert found.gap.value is not None
+    assert found.gap.value > 0.15
+    assert found.retest_gap is not None
+    assert found.retest_gap.value == pytest.approx(np.abs(drawn[:, 0] - drawn[:, 1]).mean())
+    for excess in (found.excess_gap, found.excess_contradiction_share):
+        assert excess is not None
+        assert excess.interval is not None
+        assert excess.interval.low < 0 < excess.interval.high
+
+
+def test_a_floor_is_averaged_over_the_trials_of_a_case_before_cases_and_scenarios() -> None:
+    records = [policy(number, 0.75, 0.25) for number in range(1, 24)]
+    records += [policy(0, within, 0.25, trial=trial) for trial, within in enumerate((0.5, 0.75, 1.0), start=1)]
+    records += [policy(0, 0.25, block, variant="paraphrase", trial=trial) for trial, block in ((1, 0.25), (2, 0.75))]
+    (found,) = complements(records)
+    assert found.retest_gap is not None
+    # Of one scenario alone: three pairs of trials of one case, one of the other, of either question.
+    assert found.retest_gap.value == pytest.approx(((0.25 + 0.25 + 0.5) / 3 / 2 + 0.5 / 2) / 2)
+    assert found.gap.value == pytest.approx(((0.25 + 0 + 0.25) / 3 + (0.5 + 0) / 2) / 2 / 24)
+
+
+def again(asked: Record, trial: int) -> Record:
+    return asked.model_copy(update={"trial": trial})
+
+
+def cells(records: list[Record]) -> dict[str, str]:
+    """The first column of figures of the table on questions that imply each other."""
+    table = list(invariance_tables(invariance_of(records, PROTOCOL)))[-1]
+    return {row[0]: row[1] for row in table.rows}
 
 
 def test_a_failed_answer_drops_its_case() -> None:

@@ -77,6 +77,7 @@ def test_compliant_anti_compliant_and_net_are_shares_of_pairs() -> None:
     found = directional(joined([pair(number, *move) for number, move in enumerate(moves)]))
     assert shares(found) == pytest.approx((3 / 5, 1 / 5, 2 / 5))
     assert (found.pairs, found.clusters, found.dropped, found.retest_compliant) == (5, 5, 0, None)
+    assert found.excess_compliant is None
 
 
 def test_another_option_of_the_question_can_be_named() -> None:
@@ -133,7 +134,10 @@ def test_identical_reruns_would_never_comply() -> None:
     found = directional(records)
     assert found.retest_compliant is not None
     assert found.retest_compliant.value == 0
-    assert found.compliant.value == 1
+    assert found.excess_compliant is not None
+    assert found.excess_compliant.value == found.compliant.value == 1
+    (table,) = invariance_tables(invariance_of(records, PROTOCOL))
+    assert list(table.rows[-1]) == ["excess_compliant, points", "+100.0"]
 
 
 def test_noise_complies_as_often_as_it_does_not_and_the_reruns_tell_how_often() -> None:
@@ -154,6 +158,9 @@ def test_noise_complies_as_often_as_it_does_not_and_the_reruns_tell_how_often() 
     assert found.retest_compliant is not None
     moved = np.concatenate([drawn[:, 0, :] - drawn[:, 1, :]]).ravel()
     assert found.retest_compliant.value == pytest.approx((np.abs(moved) > 0.02).mean() / 2)
+    assert found.excess_compliant is not None
+    assert found.excess_compliant.interval is not None
+    assert found.excess_compliant.interval.low < 0 < found.excess_compliant.interval.high
 
 
 def test_a_pair_without_an_answer_on_both_sides_is_dropped() -> None:
