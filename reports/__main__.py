@@ -88,6 +88,9 @@ def _compare(options: argparse.Namespace) -> Exit:
         options.out.write_text(comparison_json(comparison), "utf-8")
     if options.markdown is not None:
         options.markdown.write_text(comparison_markdown(comparison), "utf-8")
+    for path in (options.out, options.markdown):
+        if path is not None:
+            sys.stderr.write(f"wrote {path}\n")
     if options.out is None and options.markdown is None:
         from rich.console import Console
 
