@@ -178,7 +178,7 @@ def _method(found: Findings, report: Report) -> str:
     said = (
         "differences are paired by scenario, and every scenario weighs the same; 95% percentile bootstrap over "
         f"{drawn}, {protocol.resamples:,} resamples; exact sign-flip test of {protocol.primary_metric} with Holm over "
-        "the candidates, and of flips with Holm over candidates and variants; all else is descriptive"
+        "the candidates; all else is descriptive"
     )
     if trials > 1:
         said += f"; the {trials} trials are averaged within a scenario and add none"

@@ -24,8 +24,8 @@ class Contrast(Model):
     """A paired difference of a candidate from the reference, and what may be concluded from it.
 
     ``quantity`` is a metric, or ``flips under <variant>``: the share of decisions that differ from the original.
-    ``kind`` tells the primary metric and the flips, each tested with Holm over its own comparisons, from descriptive
-    figures, which are not. ``decisions`` are compared; ``dropped`` ones were not valid for every candidate. ``shown``
+    ``kind`` tells the primary metric, tested with Holm over the candidates, from descriptive figures, which conclude
+    nothing. ``decisions`` are compared; ``dropped`` ones were not valid for every candidate. ``shown``
     is what the data support, null where they support neither, nothing was tested, or too much was dropped.
     ``non_inferiority`` is of the primary metric, null where no margin was given or nothing may be concluded.
     """
@@ -67,7 +67,7 @@ def find(reports: Sequence[Report], names: Sequence[str], split: Split, margin: 
     totals = group_totals(aligned, quantities, resamples=protocol.resamples, seed=protocol.seed)
     may_claim = _few(aligned.dropped, aligned.decisions)
     contrasts: list[Contrast] = []
-    kinds: Sequence[Kind] = ("primary", "descriptive", "flips")
+    kinds: Sequence[Kind] = ("primary", "descriptive")
     for kind in kinds:
         of_kind = [part for part in totals if part.quantity.kind == kind]
         contrasts += _contrasts(of_kind, names, protocol.seed, margin if kind == "primary" else None, may_claim)

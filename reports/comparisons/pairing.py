@@ -12,7 +12,7 @@ from decibench.reports.table import Decisions
 if TYPE_CHECKING:
     from decibench.reports.metrics.arrays import Bools, Floats, Ints
 
-Kind: TypeAlias = Literal["primary", "descriptive", "flips"]
+Kind: TypeAlias = Literal["primary", "descriptive"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -126,7 +126,9 @@ def _flips(aligned: Aligned, variant: str) -> Quantity:
     rows = pairs & aligned.valid & aligned.valid[base]
     flipped = _columns([d.top_option != d.top_option[base] for d in aligned.systems])
     dropped = int(pairs.sum()) - int(rows.sum())
-    return Quantity(f"flips under {variant}", "flips", rows, dropped, flipped, np.ones(flipped.shape), counts=True)
+    return Quantity(
+        f"flips under {variant}", "descriptive", rows, dropped, flipped, np.ones(flipped.shape), counts=True
+    )
 
 
 def _columns(values: Sequence[Bools | Floats]) -> Floats:

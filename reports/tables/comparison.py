@@ -93,14 +93,9 @@ def _standings(comparison: Comparison) -> list[list[str]]:
 
 
 def _differences(comparison: Comparison) -> Iterator[Table]:
-    """The contrasts that have no sentence of their own: flips, then what is only descriptive."""
+    """The contrasts that have no sentence of their own: they are descriptive."""
     reference = comparison.reference
     columns = ["quantity", "candidate", "value", reference, "difference", "95% interval"]
-    flips = [contrast for contrast in comparison.contrasts if contrast.kind == "flips"]
-    if flips:
-        rows = [[*_figures(c), _p(c.paired.adjusted_p), c.shown or "no", _detectable(c)] for c in flips]
-        title = f"Flips against {reference}, scenario-weighted, in points (Holm over candidates and variants)"
-        yield Table(title, [*columns, "adjusted p", "shown", "detectable"], rows)
     rest = [contrast for contrast in comparison.contrasts if contrast.kind == "descriptive"]
     if rest:
         rows = [[*_figures(c), _p(c.paired.p_value), _detectable(c)] for c in rest]

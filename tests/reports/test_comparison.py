@@ -113,7 +113,7 @@ def test_a_ratio_weighs_scenarios_alike_and_agrees_with_an_oracle(
 def test_proper_scores_and_gate_figures_are_descriptive(comparison: Comparison) -> None:
     descriptive = [contrast for contrast in comparison.contrasts if contrast.kind == "descriptive"]
     assert [contrast.quantity for contrast in descriptive] == [
-        "accuracy", "brier_score", "log_loss", "coverage", "selective_risk"
+        "accuracy", "brier_score", "log_loss", "coverage", "selective_risk", "flips under irrelevant"
     ]  # fmt: skip
     for contrast in descriptive:
         assert contrast.paired.adjusted_p is None
