@@ -16,6 +16,7 @@ import pytest
 from decibench.bench_tests.plan import Item, Plan, journal_path
 from decibench.cases.door import UsageError
 from decibench.cases.request import request_hash
+from decibench.gates.rules import GATE_RULES, option_of
 from decibench.reports.journal import Header, JournalWriter, check_first_line, is_started, read_journal
 from decibench.reports.protocol import Protocol
 from decibench.reports.record import Failure, Record, failed_decisions, record_of
@@ -214,5 +215,6 @@ def _changed(recorded: Protocol, now: Protocol) -> str:
     """What differs between two protocols, by rule, and what to do."""
     before, after = recorded.model_dump(mode="json"), now.model_dump(mode="json")
     rules = [rule for rule in before if before[rule] != after[rule]]
-    listed = ", ".join(f"{rule} was {before[rule]}, is {after[rule]}" for rule in rules)
+    named = {rule: option_of(rule) if rule in GATE_RULES else rule for rule in rules}
+    listed = ", ".join(f"{name} was {before[rule]}, is {after[rule]}" for rule, name in named.items())
     return f"{listed}; repeat the options of that run, or start a new one"

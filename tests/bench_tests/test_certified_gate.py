@@ -231,6 +231,7 @@ WRONG_COSTS = {
     "missing": (COSTS.replace("fallback = 1\n", ""), "field fallback: is missing; add it"),
     "missing-in-family": (COSTS.replace("fallback = 0\n", ""), "field families.demo.fallback: is missing; add it"),
     "negative": (COSTS.replace("100.5", "-1"), "field unsafe: must be at least 0"),
+    "beyond all sums": (COSTS.replace("100.5", "1e308"), "field unsafe: must be at most 1000000000"),
     "nan": (COSTS.replace("100.5", "nan"), "field unsafe: must be a finite number"),
     "text": (COSTS.replace("100.5", "'much'"), "field unsafe: must be a number"),
     "unknown": (COSTS.replace("wrong = 10", "wrong = 10\nlate = 1"), "field late: is not a known field"),

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from decibench.gates.gate import EmpiricalGate, sealed, write_gate
+
 if TYPE_CHECKING:
     from tests.bench_tests.conftest import Bench, Own, Run
 
@@ -124,6 +126,10 @@ def test_a_required_gate_fitted_on_the_holdout_is_exit_4(
     content = json.loads(gate.read_text("utf-8"))
     content["groups"].append("demo-w-012")
     gate.write_text(json.dumps(content), "utf-8")
+    run = bench(suite, "--candidate", path, "--gate", gate)
+    assert run.code == 4
+    assert "field seal: does not match the content" in run.output
+    write_gate(sealed(EmpiricalGate.model_validate(content)), gate)
     run = bench(suite, "--candidate", path, "--gate", gate)
     assert run.code == 4
     assert "1 scenarios (demo-w-012) are among those the gate was fitted on" in run.output

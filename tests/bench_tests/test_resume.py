@@ -164,7 +164,9 @@ def test_other_gate_limits_are_refused(bench: Bench, own: Own, named: Path, mode
     asked()
     again = bench(named, "--candidate", candidate, "--resume", first.folder, *limit, *mode)
     assert again.code == 4
-    assert "was recorded under another protocol; repeat its --max-error and --min-accepted" in again.output
+    option, value = limit
+    was = {"--max-error": 0.05, "--min-accepted": 10}[option]
+    assert f"was recorded under another protocol: {option} was {was}, is {value}; repeat the options" in again.output
     assert asked() == []
 
 
