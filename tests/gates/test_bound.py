@@ -23,7 +23,8 @@ QUICK: list[CertifiedMethod] = ["one_per_group_cp", "hoeffding_bentkus", "bettin
 def counts(groups: Sequence[tuple[int, int, int]]) -> GroupCounts:
     """Groups of (errors, accepted, presented); the picked decision is accepted, or wrong, where all of a group are."""
     errors, accepted, presented = (np.array(column, dtype=np.int64) for column in zip(*groups, strict=True))
-    return GroupCounts(errors, accepted, presented, accepted == presented, (errors == accepted) & (errors > 0))
+    picked = accepted == presented
+    return GroupCounts(errors, accepted, presented, picked, picked & (errors == accepted) & (errors > 0))
 
 
 def single(errors: int, units: int) -> GroupCounts:
