@@ -14,8 +14,8 @@ from decibench.cases.freezing import freeze
 
 pytest_plugins = ["pytester"]
 
-# How long an example takes says how busy the machine is, and nothing of the code.
-settings.register_profile("decibench", deadline=None)
+# How long an example takes says how busy the machine is, and nothing of the code; the same examples in every run.
+settings.register_profile("decibench", deadline=None, derandomize=True)
 settings.load_profile("decibench")
 
 ROOT = Path(__file__).resolve().parents[1]
