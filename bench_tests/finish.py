@@ -41,7 +41,7 @@ from decibench.reports.report import (
     write_report,
 )
 from decibench.reports.summary import summarise
-from decibench.reports.table import decisions_of
+from decibench.reports.table import Decisions, decisions_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +168,7 @@ def _report(
         metrics=metrics,
         evidence=None if extent.partial else evidence_of(records, decisions, plan.protocol, point),
         gates=gates | apply_gates(fitted, decisions, plan.protocol),
-        gate_check=_check(plan, primary, records),
+        gate_check=_check(plan, primary, decisions),
         latency=latency_of(records, _load_times(journal)),
         cost=cost_of(records, _prices(plan)),
         records=records,
@@ -202,14 +202,15 @@ def _family(plan: Plan, name: str) -> str:
     return next(adapter for adapter, entry in REGISTRY.items() if entry is spec.entry)
 
 
-def _check(plan: Plan, gate: Gate, records: Sequence[Record]) -> GateCheck:
+def _check(plan: Plan, gate: Gate, decisions: Decisions) -> GateCheck:
     if plan.gate is None:
         return (
             check_issued(gate) if plan.options.require_gate else GateCheck(passed=None, reason="no gate was required")
         )
     if gate.status == "not-fitted":
         return GateCheck(passed=None, reason=gate.reason)
-    return check_holdout(plan.gate, decisions_of(_holdout(records), plan.protocol.log_loss_floor), plan.protocol)
+    core = (decisions.split == "holdout") & (decisions.role == "core")
+    return check_holdout(plan.gate, decisions.where(core), plan.protocol)
 
 
 def _gates(

@@ -8,10 +8,11 @@ from pydantic import Field
 
 from decibench.cases.schema import Model
 from decibench.gates.holdout import core_decisions
-from decibench.gates.p_values.betting import FRACTIONS, WEIGHTS
+from decibench.gates.p_values.betting import bet
+from decibench.reports.figure import Figure
 from decibench.reports.protocol import CostMatrix, Level, Protocol
 from decibench.reports.resampling import Interval
-from decibench.reports.scenario_means import Estimate, difference, estimates, ratio
+from decibench.reports.scenario_means import difference, figures_of, ratio
 from decibench.reports.summary import accepted_by
 from decibench.reports.table import Decisions
 
@@ -37,7 +38,7 @@ class CostPoint(Model):
 class Policy(Model):
     """What a policy costs per decision on holdout, ``accepted`` of them acted on."""
 
-    expected_cost: Estimate
+    expected_cost: Figure
     accepted: int
 
 
@@ -49,7 +50,7 @@ class CostDifference(Model):
     scenarios, which are at most ``most``. ``cheaper`` is true where p <= delta and no part of the interval reaches 0.
     """
 
-    difference: Estimate
+    difference: Figure
     most: float
     p: Annotated[float, Field(ge=0, le=1)]
     cheaper: bool
@@ -160,7 +161,7 @@ def _measured(holdout: Decisions, threshold: float | None, costs: CostMatrix, pr
     scenarios = means[0].size
     cost_of = [ratio(policy, len(thresholds)) for policy in range(len(thresholds))]
     statistics = [*cost_of, difference(cost_of[0], cost_of[1]), difference(cost_of[0], cost_of[2])]
-    found = estimates(np.arange(scenarios), np.stack([*means, np.ones(scenarios)], axis=1), statistics, protocol)
+    found = figures_of(np.arange(scenarios), np.stack([*means, np.ones(scenarios)], axis=1), statistics, protocol)
     policies = [
         Policy(expected_cost=cost, accepted=int(accepted_by(holdout, t).sum()))
         for t, cost in zip(thresholds, found, strict=False)
@@ -179,9 +180,10 @@ def _measured(holdout: Decisions, threshold: float | None, costs: CostMatrix, pr
     )
 
 
-def _against(values: Floats, estimate: Estimate, most: float, name: str, protocol: Protocol) -> CostDifference:
+def _against(values: Floats, estimate: Figure, most: float, name: str, protocol: Protocol) -> CostDifference:
     """``values`` (scenarios,) are the gate's cost less that of the policy called ``name``."""
     p, spread = not_cheaper_p(values, most), estimate.interval
+    assert estimate.value is not None  # There is a scenario.
     below = estimate.value < 0 and (spread is None or spread.high < 0)
     cheaper = below and p <= protocol.delta
     by = f"{estimate.value:+.4g} per decision{_between(spread, '+.4g')}"
@@ -217,9 +219,7 @@ def not_cheaper_p(differences: Floats, most: float) -> float:
 
     if most <= 0:  # What never costs more is cheaper as soon as it once cost less.
         return 0.0 if (differences < 0).any() else 1.0
-    stakes = np.array(FRACTIONS)[:, None] * np.minimum(differences / most, 1.0)
-    log_wealth = float(np.logaddexp.reduce(np.log(WEIGHTS) + np.log1p(-stakes).sum(axis=1)))
-    return float(np.exp(-max(log_wealth, 0.0)))
+    return bet(np.minimum(differences / most, 1.0))
 
 
 def _sentence(gate: CostGate) -> str:

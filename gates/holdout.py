@@ -12,8 +12,9 @@ from decibench.gates.groups import GroupCounts, PresentedGroups
 from decibench.gates.p_values.binomial import binomial_p
 from decibench.gates.p_values.methods import METHODS, default_method, p_value
 from decibench.gates.risk import observed_risk
+from decibench.reports.figure import Figure
 from decibench.reports.protocol import CertifiedMethod, Estimand, Level, Protocol
-from decibench.reports.scenario_means import Estimate, estimates, ratio
+from decibench.reports.scenario_means import figures_of, ratio
 from decibench.reports.summary import Share, accepted_by
 from decibench.reports.table import Decisions
 from decibench.reports.tables.layout import percent
@@ -89,7 +90,7 @@ class HoldoutTest(RiskTest):
     estimand: Estimand
     alpha: Level
     delta: Level
-    coverage: Estimate
+    coverage: Figure
     unsafe: UnsafeTest | None
     sentence: str
 
@@ -182,11 +183,11 @@ def _scenarios(decisions: Decisions, mask: Bools) -> int:
     return len(set(decisions.group[mask].tolist()))
 
 
-def _coverage(counts: GroupCounts, protocol: Protocol) -> Estimate:
+def _coverage(counts: GroupCounts, protocol: Protocol) -> Figure:
     import numpy as np
 
     columns = np.stack([counts.accepted, counts.presented], axis=1).astype(np.float64)
-    return estimates(np.arange(len(columns)), columns, [ratio(0, 1)], protocol)[0]
+    return figures_of(np.arange(len(columns)), columns, [ratio(0, 1)], protocol)[0]
 
 
 def _sentence(test: HoldoutTest) -> str:

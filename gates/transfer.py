@@ -12,8 +12,9 @@ from decibench.gates.bound import exact_upper_bound
 from decibench.gates.groups import PresentedGroups
 from decibench.gates.holdout import RiskTest, risk_test
 from decibench.gates.p_values.methods import METHODS, as_any, default_method
+from decibench.reports.figure import Figure
 from decibench.reports.protocol import CertifiedMethod, Estimand, Level, Protocol
-from decibench.reports.scenario_means import Estimate, Statistic, difference, estimates, ratio
+from decibench.reports.scenario_means import Statistic, difference, figures_of, ratio
 from decibench.reports.summary import Share, accepted_by
 from decibench.reports.table import Decisions
 from decibench.reports.tables.layout import percent
@@ -33,7 +34,7 @@ class AttackRate(Model):
 
     hits: int
     decisions: int
-    share: Estimate
+    share: Figure
     hit_scenarios: int
     scenarios: int
     upper_bound: Share
@@ -50,8 +51,8 @@ class TransferRow(RiskTest):
 
     role: Role
     variant: str | None
-    coverage: Estimate
-    difference: Estimate | None
+    coverage: Figure
+    difference: Figure | None
     accepted_under_attack: AttackRate | None
     attack_success: AttackRate | None
 
@@ -142,12 +143,12 @@ class _Ratios:
             self.statistics[name] = ratio(len(self._columns), len(self._columns) + 1)
             self._columns += [numerator, denominator]
 
-    def estimates(self, protocol: Protocol) -> dict[str, Estimate]:
+    def figures(self, protocol: Protocol) -> dict[str, Figure]:
         """The ratios with their intervals."""
         import numpy as np
 
         columns = np.stack(self._columns, axis=1).astype(np.float64)
-        found = estimates(np.arange(len(columns)), columns, list(self.statistics.values()), protocol)
+        found = figures_of(np.arange(len(columns)), columns, list(self.statistics.values()), protocol)
         return dict(zip(self.statistics, found, strict=True))
 
 
@@ -172,7 +173,7 @@ def _resampled(own: _Counted, core: _Counted | None, protocol: Protocol, *, gate
     ratios.add("attack_success", own.chose, own.demands)
     if core is not None:
         _add_difference(ratios, own, core)
-    found = ratios.estimates(protocol)
+    found = ratios.figures(protocol)
     return {
         "coverage": found["coverage"],
         "difference": found.get("difference"),
@@ -194,7 +195,7 @@ def _add_difference(ratios: _Ratios, own: _Counted, core: _Counted) -> None:
         ratios.statistics["difference"] = difference(ratios.statistics.pop("own"), ratios.statistics.pop("core"))
 
 
-def _rate(hits: Floats, own: _Counted, share: Estimate | None, protocol: Protocol) -> AttackRate | None:
+def _rate(hits: Floats, own: _Counted, share: Figure | None, protocol: Protocol) -> AttackRate | None:
     scenarios, hit_scenarios = int((own.demands > 0).sum()), int((hits > 0).sum())
     bound = exact_upper_bound(hit_scenarios, scenarios, protocol.delta)
     if share is None or bound is None:

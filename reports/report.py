@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterable
 from hashlib import sha256
 from pathlib import Path
@@ -14,6 +13,7 @@ from pydantic import Field, ValidationError
 from decibench.cases.errors import Problem, SuiteError, problems_of
 from decibench.cases.jsonio import canonical_json, read_json
 from decibench.cases.schema import Model, Split
+from decibench.reports.differences import differences
 from decibench.reports.evidence import Evidence, evidence_of
 from decibench.reports.journal import SuiteRef
 from decibench.reports.latency import Cost, Latency, cost_of, latency_of
@@ -174,20 +174,7 @@ def _contradictions(report: Report) -> list[tuple[str, object, object]]:
         "protocol_hash": report.protocol.hash,
     }
     stated = report.model_dump(mode="json", include=set(computed))
-    return list(_differences("", stated, computed))
-
-
-def _differences(path: str, stated: Any, computed: Any) -> list[tuple[str, object, object]]:
-    if isinstance(stated, dict) and isinstance(computed, dict):
-        keys = list(dict.fromkeys([*stated, *computed]))
-        return [
-            difference
-            for key in keys
-            for difference in _differences(f"{path}.{key}".lstrip("."), stated.get(key), computed.get(key))
-        ]
-    if isinstance(stated, float) and isinstance(computed, float) and math.isclose(stated, computed, rel_tol=1e-9):
-        return []  # Summation differs in the last digits between versions of numpy.
-    return [] if stated == computed else [(path, stated, computed)]
+    return list(differences(stated, computed))
 
 
 def _seal(raw: dict[str, Any], records: Iterable[str]) -> str:

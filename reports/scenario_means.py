@@ -2,28 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from decibench.cases.schema import Model
 from decibench.reports.figure import Figure, figure_of
 from decibench.reports.protocol import Protocol
-from decibench.reports.resampling import GroupBootstrap, Interval
+from decibench.reports.resampling import GroupBootstrap
 
 if TYPE_CHECKING:
     from decibench.reports.metrics.arrays import Floats, Ints
-
-
-class Estimate(Model):
-    """A figure and its 95% interval over scenario groups.
-
-    ``interval`` is null where all groups agree, a single one included: resampling them shows no spread, which is
-    not the same as certainty.
-    """
-
-    value: float
-    interval: Interval | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,20 +60,6 @@ def figures_of(group: Ints, columns: Floats, statistics: Sequence[Statistic], pr
 
     Trials have to be averaged within a group beforehand: they sharpen its value, but are no further groups.
     """
-    resampled = zip(statistics, _resampled(group, columns, statistics, protocol), strict=True)
-    return [figure_of(*found, counts=statistic.counts) for statistic, found in resampled]
-
-
-def estimates(group: Ints, columns: Floats, statistics: Sequence[Statistic], protocol: Protocol) -> list[Estimate]:
-    """As ``figures_of``, for statistics that always have a value and whose groups are counted elsewhere."""
-    resampled = _resampled(group, columns, statistics, protocol)
-    return [Estimate(value=v, interval=figure_of(v, samples, groups).interval) for v, samples, groups in resampled]
-
-
-def _resampled(
-    group: Ints, columns: Floats, statistics: Sequence[Statistic], protocol: Protocol
-) -> Iterator[tuple[float, Floats, int]]:
-    """Value, resampled values and number of groups of each statistic."""
     import numpy as np
 
     names, codes = np.unique(group, return_inverse=True)
@@ -94,7 +68,10 @@ def _resampled(
         np.char.zfill(names.astype(np.str_), 12), np.zeros(names.size), resamples=protocol.resamples, seed=protocol.seed
     )
     totals, resamples = sums.sum(axis=0), bootstrap.resampled(sums)
+    figures = []
     for statistic in statistics:
         groups = int((sums[:, statistic.denominators] != 0).any(axis=1).sum())
         with np.errstate(invalid="ignore", divide="ignore"):
-            yield float(statistic.value(totals)), statistic.value(resamples), groups
+            value, samples = float(statistic.value(totals)), statistic.value(resamples)
+        figures.append(figure_of(value, samples, groups, counts=statistic.counts))
+    return figures

@@ -8,6 +8,7 @@ from decibench.gates.p_values.excess import excess
 
 if TYPE_CHECKING:
     from decibench.gates.groups import GroupCounts
+    from decibench.reports.metrics.arrays import Floats
 
 FRACTIONS: Final = (0.4, 0.6, 0.75, 0.85, 0.95)
 WEIGHTS: Final = (0.15, 0.2, 0.3, 0.2, 0.15)
@@ -27,9 +28,19 @@ def betting(counts: GroupCounts, alpha: float) -> float:
     >>> round(betting(GroupCounts(n * 0, n, n, ~none, none), 0.05), 5)
     0.09976
     """
+    return bet(excess(counts, alpha) / (1 - alpha))
+
+
+def bet(losses: Floats) -> float:
+    """p-value of "the mean loss is at least 0" from independent ``losses`` of at most 1, of shape (n,); 0 to 1.
+
+    >>> import numpy as np
+    >>> bet(np.array([])), bet(np.array([1.0]))
+    (1.0, 1.0)
+    """
     import numpy as np
 
-    stakes = np.array(FRACTIONS)[:, None] * excess(counts, alpha) / (1 - alpha)
+    stakes = np.array(FRACTIONS)[:, None] * losses
     # In logarithms: the product of thousands of factors leaves the floats.
     log_wealth = float(np.logaddexp.reduce(np.log(WEIGHTS) + np.log1p(-stakes).sum(axis=1)))
     return float(np.exp(-max(log_wealth, 0.0)))

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from decibench.cases.errors import Problem, SuiteError
+from decibench.reports.differences import differences
 from decibench.reports.report import Report
 
 _SHORT = 8
@@ -28,7 +29,7 @@ def check_comparable(reports: Sequence[Report], places: Sequence[str]) -> None:
             message = f"is the same report as {seals[report.seal]}; name each report once"
             problems.append(Problem(place, message, None, "seal"))
         seals[report.seal] = place
-        for field, first, value in _differences("", _matched(reports[0]), _matched(report)):
+        for field, first, value in differences(_matched(reports[0]), _matched(report)):
             remedy = _REMEDIES[field.partition(".")[0]]
             message = f"is {value!r}, in {places[0]} it is {first!r}; {remedy}"
             problems.append(Problem(place, message, None, field))
@@ -64,7 +65,7 @@ def identity_notes(reports: Sequence[Report]) -> list[str]:
         if earlier is report:
             continue
         before, now = earlier.candidate.identity, report.candidate.identity
-        changes = list(_differences("", before, now))
+        changes = list(differences(before, now))
         found += [f"{name}: {field} was {_shown(was)}, is {_shown(is_)}" for field, was, is_ in changes]
         if not changes and not any(now.get(field) for field in ("revision", "file_sha256")):
             model = _shown(now.get("model"))
@@ -88,15 +89,6 @@ def _matched(report: Report) -> dict[str, Any]:
         },
         "protocol": report.protocol.model_dump(mode="json"),
     }
-
-
-def _differences(path: str, first: Any, second: Any) -> Iterator[tuple[str, object, object]]:
-    """Each field, with its path, in which two JSON values differ."""
-    if isinstance(first, dict) and isinstance(second, dict):
-        for key in dict.fromkeys([*first, *second]):
-            yield from _differences(f"{path}.{key}".lstrip("."), first.get(key), second.get(key))
-    elif first != second:
-        yield path, first, second
 
 
 def _shown(value: object) -> str:

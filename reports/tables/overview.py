@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from decibench.cases.schema import SPLITS, Split
+from decibench.cases.schema import SPLITS
 from decibench.reports.record import Decision, Record
 from decibench.reports.report import Report
 from decibench.reports.summary import Metrics, SplitMetrics
+from decibench.reports.tables.figures import reported
 from decibench.reports.tables.gates import gate_tables
 from decibench.reports.tables.layout import Table, count, millis, number, share
 
@@ -20,9 +21,9 @@ def report_tables(report: Report) -> Iterator[Table]:
     if not report.metrics:
         return
     yield _overall(report)
-    for split, metrics in _shown(report):
+    for split, metrics in reported(report.metrics).items():
         yield from _families(split, metrics)
-    last_split, last_metrics = _shown(report)[-1]
+    last_split, last_metrics = list(reported(report.metrics).items())[-1]
     yield from _slices(last_split, last_metrics)
     yield from _effects(last_split, last_metrics)
     yield from gate_tables(report)
@@ -87,7 +88,7 @@ def notes(report: Report) -> Iterator[str]:
 
 def _overall(report: Report) -> Table:
     columns: list[tuple[str, Metrics]] = []
-    for split, metrics in _shown(report):
+    for split, metrics in reported(report.metrics).items():
         for role, m in (("core", metrics.overall), ("attack", metrics.attack), ("probe", metrics.probe)):
             if m is not None and m.decisions:
                 columns.append((f"{split} {role}", m))
@@ -116,12 +117,6 @@ def _overall(report: Report) -> Table:
     if any(m.ordinal_mae is not None for _, m in columns):
         rows.append(["ordinal_mae", *(number(m.ordinal_mae) for _, m in columns)])
     return Table("Overall", ["metric", *(name for name, _ in columns)], rows)
-
-
-def _shown(report: Report) -> list[tuple[Split, SplitMetrics]]:
-    """Calibration and holdout; development only where it is all there is."""
-    found = list(report.metrics.items())
-    return [(split, metrics) for split, metrics in found if split != "development"] or found
 
 
 def _families(split: str, metrics: SplitMetrics) -> Iterator[Table]:
