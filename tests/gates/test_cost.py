@@ -137,7 +137,7 @@ def test_cheaper_is_said_where_the_interval_excludes_zero(table: MakeTable) -> N
     wrong = RIGHT | {"right": False}
     unclear = split("holdout", (60, RIGHT), (18, wrong), (20, LOW_WRONG))
     close = measured(fit_cost(table(calibration + unclear), COSTS, PROTOCOL)).against_fall_back
-    assert close.difference.value < 0
+    assert (close.difference.value or 0.0) < 0
     assert not close.cheaper
     assert close.sentence.startswith("It is not shown to be cheaper than always falling back: -0.06122 per decision")
 
