@@ -6,41 +6,34 @@ import gc
 import importlib.metadata
 import os
 import platform
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
 from decibench.bench_tests.completeness import Completeness, completeness, in_plan_order
+from decibench.bench_tests.files import write_files
 from decibench.bench_tests.guard import raised_in
 from decibench.bench_tests.plan import Plan, journal_path
 from decibench.bench_tests.recorder import Recorder
+from decibench.bench_tests.step_summary import write_step_summary
 from decibench.candidates.registry import REGISTRY
 from decibench.cases.door import Exit, UsageError
 from decibench.cases.errors import Problem, SuiteError
-from decibench.gates.applied import apply_gates
 from decibench.gates.check import check_holdout, check_issued
+from decibench.gates.concluding import conclude
 from decibench.gates.fitting import Gates, fit_gates, unfitted_gates
-from decibench.gates.gate import GATE, Gate, PrimaryGate, check_applies, name_of, write_gate
+from decibench.gates.gate import Gate, PrimaryGate, check_applies, name_of
 from decibench.reports.comparisons.comparison import Comparison, compare, write_comparison
-from decibench.reports.evidence import evidence_of
 from decibench.reports.journal import Journal, is_started, read_journal
-from decibench.reports.latency import LoadTime, Prices, cost_of, latency_of
+from decibench.reports.latency import LoadTime, Prices
 from decibench.reports.ledger import LEDGER, Look, add_look, count_looks, read_ledger
-from decibench.reports.markdown import SUMMARY, summary_markdown
+from decibench.reports.markdown import comparison_markdown, summary_markdown
+from decibench.reports.pages.comparison import COMPARISON_PAGE, comparison_page
 from decibench.reports.record import Record
-from decibench.reports.report import (
-    REPORT,
-    CandidateRef,
-    GateCheck,
-    HoldoutLooks,
-    Report,
-    gate_point,
-    primary_gate,
-    write_report,
-)
-from decibench.reports.summary import summarise
+from decibench.reports.regression import Regression, regression_of
+from decibench.reports.report import CandidateRef, GateCheck, HoldoutLooks, Report, primary_gate
 from decibench.reports.table import Decisions, decisions_of
 
 
@@ -56,37 +49,60 @@ class Finished:
     exit: Exit
     errors: Sequence[str]
     unchecked: str | None = None
+    regressions: Mapping[str, Regression] = field(default_factory=dict)
 
 
-def finish(plan: Plan, recorder: Recorder, *, chosen_stop: bool) -> Finished:
-    """Write the reports of every candidate that has a journal; ``chosen_stop`` tells of ``-x`` or ``--maxfail``."""
+def finish(
+    plan: Plan, recorder: Recorder, blessed: Mapping[str, Report] | None = None, *, chosen_stop: bool
+) -> Finished:
+    """Write the reports of every candidate that has a journal; ``chosen_stop`` tells of ``-x`` or ``--maxfail``.
+
+    ``blessed`` are the reports to compare with, by candidate.
+    """
     collecting = gc.isenabled()
     gc.disable()  # Hundreds of thousands of records come and stay: looking for cycles among them doubles the time.
     try:
-        return _finish(plan, recorder, chosen_stop)
+        return _finish(plan, recorder, blessed or {}, chosen_stop)
     finally:
         if collecting:
             gc.enable()
 
 
-def _finish(plan: Plan, recorder: Recorder, chosen_stop: bool) -> Finished:
+def _finish(plan: Plan, recorder: Recorder, blessed: Mapping[str, Report], chosen_stop: bool) -> Finished:
     recorder.close()
     reports: list[Report] = []
+    regressions: dict[str, Regression] = {}
     errors: list[str] = []
     for spec in plan.specs:
         with _noting(errors, recorder.run_dir):
             journal = _journal(plan, recorder, spec.name)
             if journal is not None:
-                reports.append(_report(plan, recorder, spec.name, journal, chosen_stop, errors))
+                report, gate = _report(plan, recorder, spec.name, journal, chosen_stop, errors)
+                if spec.name in blessed:
+                    regressions[spec.name] = regression_of(report, blessed[spec.name])
+                reports.append(_written(plan, recorder, report, gate, regressions.get(spec.name), errors))
     reported = {report.candidate.name for report in reports}
     comparison = None
     if len(plan.specs) > 1 and reports:
         with _noting(errors, recorder.run_dir):
             comparison = compare(reports, not_run=[spec.name for spec in plan.specs if spec.name not in reported])
             write_comparison(comparison, recorder.run_dir)
+            page = comparison_page(comparison, reports, view=plan.options.view, cases=plan.suite.cases)
+            (recorder.run_dir / COMPARISON_PAGE).write_text(page, "utf-8")
+    with _noting(errors, recorder.run_dir):
+        write_step_summary(_step_summary(plan, reports, regressions, comparison))
     lost = any(plan.by_id[id_].candidate not in reported for id_ in recorder.collected) and not chosen_stop
-    unchecked = _unchecked(plan, reports)
-    return Finished(reports, comparison, _exit(reports, errors, lost or unchecked is not None), errors, unchecked)
+    unchecked = _unchecked(plan, reports, regressions)
+    exit_ = _exit(plan, reports, regressions, errors, lost or unchecked is not None)
+    return Finished(reports, comparison, exit_, errors, unchecked, regressions)
+
+
+def _step_summary(
+    plan: Plan, reports: Sequence[Report], regressions: Mapping[str, Regression], comparison: Comparison | None
+) -> list[str]:
+    rows = plan.options.view != "aggregate-only"
+    parts = [] if comparison is None else [comparison_markdown(comparison)]
+    return parts + [summary_markdown(r, rows=rows, regression=regressions.get(r.candidate.name)) for r in reports]
 
 
 def _journal(plan: Plan, recorder: Recorder, name: str) -> Journal | None:
@@ -100,13 +116,18 @@ def _journal(plan: Plan, recorder: Recorder, name: str) -> Journal | None:
     return read_journal(path)
 
 
-def _unchecked(plan: Plan, reports: Sequence[Report]) -> str | None:
+def _unchecked(plan: Plan, reports: Sequence[Report], regressions: Mapping[str, Regression]) -> str | None:
     required = f"--gate {plan.options.gate}" if plan.gate else "--require-gate" if plan.options.require_gate else None
-    unchecked = [report for report in reports if report.gate_check.passed is None]
-    if required is None or (reports and not unchecked):
-        return None
-    reason = unchecked[0].gate_check.reason if unchecked else "nothing was measured"
-    return f"{required}: was required and not checked: {reason}"
+    unchecked = [report.gate_check.reason for report in reports if report.gate_check.passed is None]
+    if required is not None and (unchecked or not reports):
+        reason = unchecked[0] if unchecked else "nothing was measured"
+        return f"{required}: was required and not checked: {reason}"
+    if plan.options.fail_on_regression:
+        open_ = [regression for regression in regressions.values() if regression.passed is None]
+        if open_ or not regressions:
+            reason = "the run is partial or incomplete" if open_ else "nothing was measured"
+            return f"--fail-on-regression: was required and not checked: {reason}"
+    return None
 
 
 @contextmanager
@@ -127,19 +148,27 @@ def _noting(errors: list[str], run_dir: Path) -> Iterator[None]:
         errors.append(message)
 
 
-def _exit(reports: Sequence[Report], errors: Sequence[str], unfinished: bool) -> Exit:
+def _exit(
+    plan: Plan,
+    reports: Sequence[Report],
+    regressions: Mapping[str, Regression],
+    errors: Sequence[str],
+    unfinished: bool,
+) -> Exit:
     if errors:
         return Exit.USAGE
     if unfinished or any(report.incomplete_reasons for report in reports):
         return Exit.INCOMPLETE
-    if any(report.gate_check.passed is False for report in reports):
+    regressed = plan.options.fail_on_regression and any(r.passed is False for r in regressions.values())
+    if regressed or any(report.gate_check.passed is False for report in reports):
         return Exit.GATE
     return Exit.COMPLETE
 
 
 def _report(
     plan: Plan, recorder: Recorder, name: str, journal: Journal, chosen_stop: bool, errors: list[str]
-) -> Report:
+) -> tuple[Report, Gate]:
+    """The report of a candidate, and its primary gate."""
     records = in_plan_order(plan, name, journal.current())
     extent = completeness(plan, recorder, name, journal, records, chosen_stop)
     load = journal.load
@@ -149,32 +178,37 @@ def _report(
     fitted = _gates(plan, candidate.hash, records, extent, errors)
     primary = fitted[primary_gate(plan.protocol)]
     decisions = decisions_of(records, plan.protocol.log_loss_floor)
-    gates = {kind: gate.model_dump(mode="json") for kind, gate in fitted.items()}
-    point = gate_point(gates, plan.protocol)
-    metrics = summarise(decisions, plan.protocol.log_loss_floor, point)
-    report = Report(
+    report = conclude(
+        records,
+        decisions,
+        fitted,
+        plan.protocol,
+        partial=extent.partial,
+        loads=_load_times(journal),
+        prices=_prices(plan),
         run=journal.header.run,
         created=f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}",
         suite=plan.suite_ref,
         candidate=candidate,
-        protocol=plan.protocol,
-        protocol_hash=plan.protocol.hash,
         environment=_environment(),
         complete=not extent.partial and not extent.reasons,
-        partial=extent.partial,
         incomplete_reasons=extent.reasons,
         scope=extent.scope,
-        holdout_looks=_looks(plan, recorder, candidate, journal.header.run, "holdout" in metrics, errors),
-        metrics=metrics,
-        evidence=None if extent.partial else evidence_of(records, decisions, plan.protocol, point),
-        gates=gates | apply_gates(fitted, decisions, plan.protocol),
+        holdout_looks=_looks(plan, recorder, candidate, journal.header.run, _looked(records), errors),
         gate_check=_check(plan, primary, decisions),
-        latency=latency_of(records, _load_times(journal)),
-        cost=cost_of(records, _prices(plan)),
-        records=records,
     )
+    return report, primary
+
+
+def _looked(records: Sequence[Record]) -> bool:
+    return any(record.split == "holdout" for record in records)
+
+
+def _written(
+    plan: Plan, recorder: Recorder, report: Report, gate: Gate, regression: Regression | None, errors: list[str]
+) -> Report:
     with _noting(errors, recorder.run_dir):
-        report = _write(report, primary, recorder.run_dir / name)
+        report = write_files(plan, report, gate, regression, recorder.run_dir / report.candidate.name)
     with _noting(errors, recorder.run_dir):
         _look(report, _ledger(plan))
     return report
@@ -246,13 +280,6 @@ def _given(
 
 def _holdout(records: Sequence[Record]) -> list[Record]:
     return [record for record in records if record.split == "holdout" and record.role == "core"]
-
-
-def _write(report: Report, gate: Gate, folder: Path) -> Report:
-    sealed = write_report(report, folder / REPORT)
-    write_gate(gate, folder / GATE)
-    (folder / SUMMARY).write_text(summary_markdown(report), "utf-8")
-    return sealed
 
 
 def _look(report: Report, ledger: Path) -> None:

@@ -13,6 +13,8 @@ import pytest
 from decibench.candidates.config import DEFAULT_FILE
 from decibench.cases.loading import DEFAULT_SUITE
 from decibench.gates.rules import RULE_OPTIONS, option_of
+from decibench.reports.decision_table import TABLE_FORMATS, TableFormat
+from decibench.reports.pages.view import View
 
 _HIGHEST_PRICE: Final = 1e6
 _PRICE: Final = f"use 0 or more, at most {_HIGHEST_PRICE:.0f}"
@@ -25,6 +27,7 @@ _NAMING: Final = {
     "--resume": "a run",
     "--gate": "a file",
     "--costs": "a file",
+    "--against": "a report",
 }
 """Options that name something, and what: an empty one, as of a variable that is not set, must not switch it off."""
 
@@ -57,6 +60,12 @@ class Options:
     costs: Path | None
     input_usd_per_million: float | None
     compute_usd_per_hour: float | None
+    view: View
+    report_formats: tuple[TableFormat, ...]
+    against: Path | None
+    fail_on_regression: bool
+    interleave: bool
+    latency: bool
     home: Path
 
 
@@ -97,6 +106,19 @@ def add_options(parser: pytest.Parser) -> None:
     add("--costs", metavar="FILE", help="TOML: costs wrong, unsafe, fallback, and [families.NAME] with the same three")
     add("--input-usd-per-million", type=float, metavar="X", help="price of a million input tokens")
     add("--compute-usd-per-hour", type=float, metavar="X", help="price of the machine per hour of requests")
+    add("--no-states", action="store_true", help="leave every text of the cases out of the pages")
+    add("--aggregate-only", action="store_true", help="leave single decisions out of pages and summaries too")
+    add(
+        "--report-format",
+        action="append",
+        default=[],
+        choices=TABLE_FORMATS,
+        help="also write the decisions as a table; parquet needs decibench[parquet]; repeatable",
+    )
+    add("--against", metavar="REPORT", help="compare decision by decision with this report, or run of reports")
+    add("--fail-on-regression", action="store_true", help="with --against: exit 10 where a decision got worse or moved")
+    add("--interleave", action="store_true", help="ask a case of every candidate before the next case")
+    add("--latency", action="store_true", help="also run test_latency.py: requests of many shapes, timed; serial only")
 
 
 def read_options(config: pytest.Config) -> Options:
@@ -134,6 +156,12 @@ def read_options(config: pytest.Config) -> Options:
         costs=path("--costs"),
         input_usd_per_million=get("--input-usd-per-million"),
         compute_usd_per_hour=get("--compute-usd-per-hour"),
+        view="aggregate-only" if get("--aggregate-only") else "no-states" if get("--no-states") else "full",
+        report_formats=tuple(dict.fromkeys(get("--report-format"))),
+        against=path("--against"),
+        fail_on_regression=bool(get("--fail-on-regression")),
+        interleave=bool(get("--interleave")),
+        latency=bool(get("--latency")),
         home=home,
     )
     for wrong, message in (
@@ -146,6 +174,14 @@ def read_options(config: pytest.Config) -> Options:
         (
             options.gate is not None and bool(options.rules or options.costs),
             f"--gate brings its own limits: leave {' and '.join(_chosen(options))} out",
+        ),
+        (
+            options.fail_on_regression and options.against is None,
+            "--fail-on-regression goes with --against REPORT: name what to compare with",
+        ),
+        (
+            options.view == "aggregate-only" and bool(options.report_formats),
+            "--aggregate-only leaves single decisions out, and --report-format writes a table of them: leave one out",
         ),
     ):
         if wrong:

@@ -68,9 +68,20 @@ class Plan:
 
     @cached_property
     def items(self) -> list[Item]:
-        """The items in order: candidate by candidate, so that each model is asked in one go."""
+        """The items in order: candidate by candidate, or with ``--interleave`` case by case.
+
+        Interleaved candidates take turns in going first, so that none gains or loses by its place.
+        """
         trials = range(1, self.options.trials + 1)
-        return [Item(spec.name, case, trial) for spec in self.specs for case in self.cases for trial in trials]
+        names = [spec.name for spec in self.specs]
+        if not self.options.interleave:
+            return [Item(name, case, trial) for name in names for case in self.cases for trial in trials]
+        asked = [(case, trial) for case in self.cases for trial in trials]
+        return [
+            Item(names[(turn + place) % len(names)], case, trial)
+            for turn, (case, trial) in enumerate(asked)
+            for place in range(len(names))
+        ]
 
     @cached_property
     def by_id(self) -> dict[str, Item]:

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import pytest
 
+from decibench.bench_tests.blessed import read_blessed
 from decibench.bench_tests.options import add_options, read_options
 from decibench.bench_tests.plan import Plan, make_plan
 from decibench.bench_tests.pool import Pool
@@ -43,7 +44,8 @@ def pytest_configure(config: pytest.Config) -> None:
         if controller:
             _refuse_copies(config, plan)
             recorder = Recorder(plan, choose_run_dir(plan))
-            config.pluginmanager.register(Controller(config, recorder), "decibench-controller")
+            controlling = Controller(config, recorder, read_blessed(plan))
+            config.pluginmanager.register(controlling, "decibench-controller")
     except (SuiteError, UsageError) as error:
         _collect_again(config)
         raise pytest.UsageError(str(error)) from error

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
 import pytest
 
 from decibench.bench_tests.guard import raised_in
+from decibench.bench_tests.junit import add_properties
 from decibench.bench_tests.progress import Progress
 from decibench.bench_tests.recorder import ATTRIBUTE, Recorder, item_id
 from decibench.cases.door import Exit
+from decibench.reports.report import Report
 
 _STATUS = {
     "correct": ("passed", ".", "PASSED"),
@@ -22,9 +25,10 @@ _STATUS = {
 class Controller:
     """Hooks of the one process that writes: the session itself, or the controller under xdist."""
 
-    def __init__(self, config: pytest.Config, recorder: Recorder) -> None:
+    def __init__(self, config: pytest.Config, recorder: Recorder, blessed: Mapping[str, Report]) -> None:
         self._config = config
         self._recorder = recorder
+        self._blessed = blessed
         self._progress: Progress | None = None
         self._finished: Any = None
         self._session: pytest.Session | None = None
@@ -78,6 +82,9 @@ class Controller:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Journal at once, show progress, stop the session on a fatal record."""
         recorder = self._recorder
+        content = getattr(report, ATTRIBUTE, None)
+        if content is not None:
+            add_properties(self._config, recorder.plan.options, report, content["record"])
         before = recorder.counts.total()
         recorder.receive(report)
         if recorder.counts.total() > before and self._live:
@@ -119,8 +126,9 @@ class Controller:
         # A log has no width of its own; a terminal does.
         width = writer.fullwidth if sys.stdout.isatty() else max(100, writer.fullwidth)
         console = Console(file=writer._file, width=width, force_terminal=writer.hasmarkup)
+        rows = self._recorder.plan.options.view != "aggregate-only"
         for report in self._finished.reports:
-            print_report(console, report)
+            print_report(console, report, rows=rows, regression=self._finished.regressions.get(report.candidate.name))
         if self._finished.comparison is not None:
             print_comparison(console, self._finished.comparison)
         for error in self._finished.errors:
@@ -130,6 +138,10 @@ class Controller:
         for report in self._finished.reports:
             if report.gate_check.passed is False:
                 terminalreporter.write_line(f"GATE FAILED: {report.gate_check.reason}", red=True)
+        if self._recorder.plan.options.fail_on_regression:
+            for name, regression in self._finished.regressions.items():
+                if regression.passed is False:
+                    terminalreporter.write_line(f"REGRESSION: {name} (see {name}/regression.json)", red=True)
         if self._recorder.fatal:
             terminalreporter.write_line(f"STOPPED: {self._recorder.fatal}", red=True)
         terminalreporter.write_line(f"decibench: reports in {self._recorder.run_dir}")
@@ -139,7 +151,7 @@ class Controller:
 
         recorder = self._recorder
         try:
-            return finish(recorder.plan, recorder, chosen_stop=chosen_stop)
+            return finish(recorder.plan, recorder, self._blessed, chosen_stop=chosen_stop)
         except Exception as error:  # The last resort: a traceback would hide that the journals are there.
             message = f"{recorder.run_dir}: no report could be made ({raised_in(error)}); the journals are kept"
             return Finished((), None, Exit.USAGE, [message])

@@ -6,22 +6,32 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from decibench.reports.comparisons.comparison import Comparison
+from decibench.reports.regression import Regression
 from decibench.reports.report import Report
 from decibench.reports.tables.comparison import comparison_conclusions, comparison_head, comparison_tables
 from decibench.reports.tables.gates import gate_sentences
 from decibench.reports.tables.layout import Table
 from decibench.reports.tables.overview import headline, notes, report_tables
+from decibench.reports.tables.regression import regression_sentences, regression_tables
 from decibench.reports.tables.sections import Section, detailed_sections, leading_sections
+from decibench.reports.tables.worst import worst_tables
 
 SUMMARY: Final = "summary.md"
 
 
-def summary_markdown(report: Report) -> str:
-    """The report as Markdown: what the terminal shows, all of its evidence, and provenance."""
+def summary_markdown(report: Report, *, rows: bool = True, regression: Regression | None = None) -> str:
+    """The report as Markdown: what the terminal shows, all of its evidence, and provenance.
+
+    Without ``rows`` no single decision is in it.
+    """
     parts = [f"# {report.candidate.name}", headline(report), *gate_sentences(report)]
     parts += ["\n".join(f"- {note}" for note in notes(report))]
     parts += _sections(leading_sections(report))
     parts += [_table(table) for table in report_tables(report)]
+    parts += [_table(table) for table in worst_tables(report) if rows]
+    if regression is not None:
+        parts += ["## Against the blessed report", *regression_sentences(regression)]
+        parts += [_table(table, "###") for table in regression_tables(regression) if rows]
     parts += _sections(detailed_sections(report))
     parts.append(_provenance(report))
     return "\n\n".join(part for part in parts if part) + "\n"

@@ -58,6 +58,7 @@ class TokenUsage(Model):
 class Record(Model):
     """One item: a case asked once in a trial. ``latency_s`` is None where nothing came back to be timed.
 
+    ``earlier_s`` are the seconds of earlier attempts at the same item, which failed and were asked again.
     ``counterfactual`` is the link of the case to another, whose record of the same trial it is compared with.
     """
 
@@ -74,6 +75,7 @@ class Record(Model):
     request_hash: str
     candidate_hash: str | None
     latency_s: Annotated[float, Field(ge=0)] | None
+    earlier_s: list[Annotated[float, Field(ge=0)]] = []
     usage: TokenUsage = TokenUsage()
     decisions: Annotated[list[Decision], Field(min_length=1)]
 

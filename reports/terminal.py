@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from decibench.reports.comparisons.comparison import Comparison
 from decibench.reports.markdown import SUMMARY
+from decibench.reports.regression import Regression
 from decibench.reports.report import Report
 from decibench.reports.tables.comparison import comparison_conclusions, comparison_head, comparison_tables
 from decibench.reports.tables.gates import gate_sentences
 from decibench.reports.tables.layout import Table
 from decibench.reports.tables.overview import headline, notes, report_tables
+from decibench.reports.tables.regression import regression_sentences, regression_tables
 from decibench.reports.tables.sections import detailed_sections, leading_sections
+from decibench.reports.tables.worst import worst_tables
 
 _GAP: Final = 3
 """Blanks around a column and its divider."""
@@ -21,8 +24,11 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 
-def print_report(console: Console, report: Report) -> None:
-    """What one reads at the end of a run: headline, gates, notes and tables, and where the rest stands."""
+def print_report(console: Console, report: Report, *, rows: bool = True, regression: Regression | None = None) -> None:
+    """What one reads at the end of a run: headline, gates, notes and tables, and where the rest stands.
+
+    Without ``rows`` no single decision is shown.
+    """
     console.print()
     console.print(headline(report), style="bold", markup=False, highlight=False)
     sections = list(leading_sections(report))
@@ -30,6 +36,11 @@ def print_report(console: Console, report: Report) -> None:
         console.print(sentence, markup=False, highlight=False)
     for table in [*report_tables(report), *(table for section in sections for table in section.tables)]:
         _print(console, table)
+    single = [*worst_tables(report), *(regression_tables(regression) if regression else ())] if rows else []
+    for table in single:
+        _print(console, table)
+    for sentence in regression_sentences(regression) if regression else ():
+        console.print(sentence, markup=False, highlight=False)
     details = [section.title.lower() for section in detailed_sections(report)]
     if details:
         line = f"{report.candidate.name}/{SUMMARY} has more: {', '.join(details)}."

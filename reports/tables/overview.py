@@ -6,18 +6,16 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from decibench.cases.schema import SPLITS
-from decibench.reports.record import Decision, Record
 from decibench.reports.report import Report
 from decibench.reports.summary import Metrics, SplitMetrics
 from decibench.reports.tables.figures import reported
 from decibench.reports.tables.gates import gate_tables
-from decibench.reports.tables.layout import Table, count, millis, number, share
-
-WORST = 10
+from decibench.reports.tables.latency import latency_tables
+from decibench.reports.tables.layout import Table, count, number, share
 
 
 def report_tables(report: Report) -> Iterator[Table]:
-    """Overall figures, accuracy per family and variant, effects, gate, latency, worst errors."""
+    """Overall figures, accuracy per family and variant, effects, gate, latency."""
     if not report.metrics:
         return
     yield _overall(report)
@@ -27,8 +25,7 @@ def report_tables(report: Report) -> Iterator[Table]:
     yield from _slices(last_split, last_metrics)
     yield from _effects(last_split, last_metrics)
     yield from gate_tables(report)
-    yield from _latency(report)
-    yield from _worst(report)
+    yield from latency_tables(report.latency)
 
 
 def headline(report: Report) -> str:
@@ -162,40 +159,3 @@ def _effects(split: str, metrics: SplitMetrics) -> Iterator[Table]:
         rows.append(["attack_success", *(share(metrics.by_variant[v].attack_success) for v in effects)])
     if effects:
         yield Table(f"Variants against the original ({split})", ["decisions", *effects], rows)
-
-
-def _latency(report: Report) -> Iterator[Table]:
-    latency = report.latency
-    if latency.overall is None:
-        return
-    per_trial = latency.by_trial if len(latency.by_trial) > 1 else {}
-    rows = [
-        [name, str(s.requests), millis(s.mean_s), millis(s.p50_s), millis(s.p95_s), millis(s.p99_s)]
-        for name, s in [("all trials", latency.overall), *((f"trial {t}", s) for t, s in per_trial.items())]
-    ]
-    columns = ["request latency, ms", "requests", "mean", "p50", "p95", "p99"]
-    yield Table("Latency (warm-ups apart)", columns, rows)
-
-
-def _worst(report: Report) -> Iterator[Table]:
-    wrong = [
-        (max(d.probabilities.values()), record, d)
-        for record in report.records
-        for d in record.decisions
-        if d.probabilities is not None and d.choice != d.expected and record.role == "core"
-    ]
-    wrong.sort(key=lambda entry: (-entry[0], entry[1].case, entry[1].trial, entry[2].question))
-    # One row per scenario and question: its variants and trials would fill the table with the same mistake.
-    first: dict[tuple[str, str], list[str]] = {}
-    for top, record, decision in wrong:
-        first.setdefault((record.group, decision.question), _miss(top, record, decision))
-    rows = list(first.values())[:WORST]
-    if rows:
-        columns = ["case", "question", "expected", "chosen", "top"]
-        title = f"Most confident errors by top_probability, one per scenario ({len(wrong)} core errors; * unsafe)"
-        yield Table(title, columns, rows)
-
-
-def _miss(top: float, record: Record, decision: Decision) -> list[str]:
-    chosen = f"{decision.choice}{'*' if decision.choice in decision.unsafe else ''}"
-    return [record.case, decision.question, decision.expected, chosen, f"{top:.4f}"]

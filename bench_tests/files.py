@@ -1,0 +1,31 @@
+"""The files that a run writes for one candidate, beside its journal."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from decibench.bench_tests.plan import Plan
+from decibench.bench_tests.storage import BENCHMARK, write_benchmark
+from decibench.gates.gate import GATE, Gate, write_gate
+from decibench.reports.decision_table import write_decision_table
+from decibench.reports.markdown import SUMMARY, summary_markdown
+from decibench.reports.pages.page import PAGE, report_page
+from decibench.reports.regression import REGRESSION, Regression
+from decibench.reports.report import REPORT, Report, write_report
+
+
+def write_files(plan: Plan, report: Report, gate: Gate, regression: Regression | None, folder: Path) -> Report:
+    """Write everything about ``report``, which comes back sealed; what matters most is written first."""
+    view = plan.options.view
+    sealed = write_report(report, folder / REPORT)
+    write_gate(gate, folder / GATE)
+    if regression is not None:
+        (folder / REGRESSION).write_text(regression.model_dump_json(indent=1) + "\n", "utf-8")
+    summary = summary_markdown(sealed, rows=view != "aggregate-only", regression=regression)
+    (folder / SUMMARY).write_text(summary, "utf-8")
+    write_benchmark(sealed, folder / BENCHMARK)
+    for suffix in plan.options.report_formats:
+        write_decision_table(sealed, folder / f"decisions.{suffix}")
+    page = report_page(sealed, view=view, cases=plan.suite.cases, regression=regression)
+    (folder / PAGE).write_text(page, "utf-8")
+    return sealed

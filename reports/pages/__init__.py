@@ -1,0 +1,1 @@
+"""Reports and comparisons as self-contained HTML pages."""

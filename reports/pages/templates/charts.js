@@ -1,0 +1,11 @@
+"use strict";
+// Draws every chart of the page; window.views holds the Vega view of each, by key.
+window.views = {};
+window.drawn = (async () => {
+  const specs = JSON.parse(document.getElementById("specs").textContent);
+  for (const [key, spec] of Object.entries(specs)) {
+    const place = document.getElementById(`chart-${key}`);
+    const result = await vegaEmbed(place, spec, { actions: false, renderer: "svg" });
+    window.views[key] = result.view;
+  }
+})();
