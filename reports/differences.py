@@ -22,7 +22,7 @@ def differences(first: Any, second: Any, path: str = "") -> Iterator[tuple[str, 
     if isinstance(first, dict) and isinstance(second, dict):
         for key in dict.fromkeys([*first, *second]):
             yield from differences(first.get(key), second.get(key), f"{path}.{key}".lstrip("."))
-    elif isinstance(first, list) and isinstance(second, list) and len(first) == len(second):
+    elif _are_figures(first) and _are_figures(second) and len(first) == len(second):
         for index, (one, other) in enumerate(zip(first, second, strict=True)):
             yield from differences(one, other, f"{path}[{index}]")
     elif isinstance(first, float) and isinstance(second, float):
@@ -30,3 +30,8 @@ def differences(first: Any, second: Any, path: str = "") -> Iterator[tuple[str, 
             yield path, first, second
     elif first != second:
         yield path, first, second
+
+
+def _are_figures(value: Any) -> bool:
+    """Whether ``value`` is a list to be looked into; lists of names say more as a whole."""
+    return isinstance(value, list) and any(isinstance(item, dict | list | float) for item in value)
