@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from decibench.cases.schema import Model, Split
 from decibench.reports.calibration import Calibration, calibration_of
+from decibench.reports.effects import Effect, effects_of
 from decibench.reports.intervals import Intervals, intervals_of
 from decibench.reports.invariance.summary import Invariance, invariance_of
 from decibench.reports.protocol import Protocol
@@ -17,12 +18,13 @@ from decibench.reports.variability import Variability, variability_of
 
 
 class Evidence(Model):
-    """By split; ``variability`` is empty with a single trial."""
+    """By split; ``variability`` is empty with a single trial, ``effects`` are by variant."""
 
     intervals: dict[Split, Intervals]
     calibration: dict[Split, Calibration]
     selective: dict[Split, Selective]
     invariance: dict[Split, Invariance]
+    effects: dict[Split, dict[str, Effect]]
     variability: dict[Split, Variability]
 
 
@@ -35,5 +37,6 @@ def evidence_of(
         calibration=calibration_of(records, protocol, gate.threshold if gate else None),
         selective=selective_of(decisions, protocol),
         invariance=invariance_of(records, protocol),
+        effects=effects_of(decisions, protocol),
         variability=variability_of(records, protocol) or {},
     )

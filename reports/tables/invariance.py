@@ -12,7 +12,7 @@ from decibench.reports.invariance.counterfactuals import Directional
 from decibench.reports.invariance.order_effects import FormEffect
 from decibench.reports.invariance.positions import PositionRates
 from decibench.reports.invariance.summary import Invariance
-from decibench.reports.tables.layout import Table, number, share
+from decibench.reports.tables.layout import Table, number, points, share
 
 Write: TypeAlias = Callable[[float | None], str]
 
@@ -47,7 +47,7 @@ def _forms(forms: Mapping[str, FormEffect]) -> Iterator[list[str]]:
         "excess_total_variation": lambda effect: _cell(effect.excess_total_variation, number),
         "flip_share": lambda effect: _cell(effect.flip_share, share),
         "retest flips": lambda effect: _cell(getattr(effect.retest, "flip_share", None), share),
-        "excess_flip_share, points": lambda effect: _cell(effect.excess_flip_share, _points),
+        "excess_flip_share, points": lambda effect: _cell(effect.excess_flip_share, points),
         "tie_share": lambda effect: share(effect.tie_share),
     }
     for name, write in figures.items():
@@ -61,7 +61,7 @@ def _positions(split: str, found: list[PositionRates]) -> Table:
     for rates in found:
         at = rates.largest - 1
         counts = [str(rates.scenarios), str(rates.decisions), share(rates.tie_share)]
-        figures = [_cell(rates.chosen[at], share), share(rates.reference[at]), _cell(rates.excess[at], _points)]
+        figures = [_cell(rates.chosen[at], share), share(rates.reference[at]), _cell(rates.excess[at], points)]
         rows.append([str(rates.options), *counts, str(rates.largest), *figures])
     columns = ["options", "scenarios", "decisions", "tie_share", "position", "chosen", "reference", "excess, points"]
     title = f"The position chosen most beyond its right answers ({split}; intervals do not allow for having picked it)"
@@ -78,7 +78,7 @@ def _complements(split: str, found: list[Complement]) -> Table:
         "excess_gap": lambda c: _cell(c.excess_gap, number),
         "contradiction_share": lambda c: _cell(c.contradiction_share, share),
         "retest share": lambda c: _cell(c.retest_contradiction_share, share),
-        "excess share, points": lambda c: _cell(c.excess_contradiction_share, _points),
+        "excess share, points": lambda c: _cell(c.excess_contradiction_share, points),
         "tie_share": lambda c: share(c.tie_share),
     }
     if all(c.retest_gap is None for c in found):
@@ -100,11 +100,11 @@ def _directional(split: str, found: Directional) -> Table:
     figures = {
         "compliant": _cell(found.compliant, share),
         "anti_compliant": _cell(found.anti_compliant, share),
-        "net, points": _cell(found.net, _points),
+        "net, points": _cell(found.net, points),
         "retest_compliant": _cell(found.retest_compliant, share),
     }
     if found.excess_compliant is not None:
-        figures["excess_compliant, points"] = _cell(found.excess_compliant, _points)
+        figures["excess_compliant, points"] = _cell(found.excess_compliant, points)
     title = f"Linked cases ({split}; {found.pairs} pairs in {found.clusters} clusters, {found.dropped} dropped; "
     title += f"a probability must move by more than {found.threshold:g})"
     return Table(title, ["share of pairs", "with 95% interval"], list(figures.items()))
@@ -121,8 +121,3 @@ def _cell(figure: Figure | None, write: Write) -> str:
     if figure.exceptions_below is not None:
         return f"{write(figure.value)} (exceptions < {share(figure.exceptions_below)})"
     return write(figure.value)
-
-
-def _points(value: float | None) -> str:
-    """A difference of shares, in percentage points."""
-    return "-" if value is None else f"{100 * value:+.1f}"

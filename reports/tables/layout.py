@@ -35,6 +35,11 @@ def millis(seconds: float | None) -> str:
     return "-" if seconds is None else f"{seconds * 1000:.2f}"
 
 
+def points(value: float | None) -> str:
+    """A difference of shares in percentage points; a dash where there is none."""
+    return "-" if value is None else f"{100 * value:+.1f}"
+
+
 def percent(value: float) -> str:
     """A limit or a level as a percentage without needless zeros.
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from decibench.reports.report import Report
 from decibench.reports.tables.calibration import calibration_notes, calibration_tables
 from decibench.reports.tables.cost import cost_tables
+from decibench.reports.tables.effects import effects_tables
 from decibench.reports.tables.figures import reported
 from decibench.reports.tables.intervals import chance_sentence, intervals_tables
 from decibench.reports.tables.invariance import invariance_tables
@@ -56,6 +57,7 @@ def detailed_sections(report: Report) -> Iterator[Section]:
         ("Intervals", (), intervals_tables(evidence.intervals)),
         ("Calibration", calibration_notes(evidence.calibration), calibration_tables(evidence.calibration)),
         ("Selective prediction", (), selective_tables(evidence.selective)),
+        ("Variant effects", (), effects_tables(evidence.effects)),
         ("Invariance", (), invariance_tables(reported(evidence.invariance))),
     ):
         section = Section(title, list(sentences), list(tables))
