@@ -21,8 +21,8 @@ class Effect(Model):
 
     ``accuracy_difference`` (-1 to 1) is the accuracy of the variant less that of the original; failed decisions are
     wrong on either side. ``flip_share`` is the share of pairs whose top option differs, ties to the first option id, of
-    those that are valid on both sides. Both are averaged over the trials of a question, the questions of a scenario, and scenarios, and have 95% intervals
-    over scenarios. ``dropped`` of the ``pairs`` had a failed side.
+    those that are valid on both sides. Both are averaged over the trials of a question, the questions of a scenario,
+    and scenarios, and have 95% intervals over scenarios. ``dropped`` of the ``pairs`` had a failed side.
     """
 
     role: Literal["core", "attack"]
