@@ -46,6 +46,7 @@ def completeness(
         missing=missing[:10],
         retried=sum(record.attempt > 1 for record in records),
         set_aside=sum(record.candidate_hash not in (wanted, None) for record in journal.records),
+        interleaved=plan.options.interleave,
     )
     reasons = []
     if missing and not chosen_stop:

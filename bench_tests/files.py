@@ -19,7 +19,9 @@ def write_files(plan: Plan, report: Report, gate: Gate, regression: Regression |
     view = plan.options.view
     sealed = write_report(report, folder / REPORT)
     write_gate(gate, folder / GATE)
-    if regression is not None:
+    if regression is None:
+        (folder / REGRESSION).unlink(missing_ok=True)  # Of an earlier report, where the run is resumed without it.
+    else:
         (folder / REGRESSION).write_text(regression.model_dump_json(indent=1) + "\n", "utf-8")
     summary = summary_markdown(sealed, rows=view != "aggregate-only", regression=regression)
     (folder / SUMMARY).write_text(summary, "utf-8")

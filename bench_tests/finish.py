@@ -29,7 +29,7 @@ from decibench.reports.comparisons.comparison import Comparison, compare, write_
 from decibench.reports.journal import Journal, is_started, read_journal
 from decibench.reports.latency import LoadTime, Prices
 from decibench.reports.ledger import LEDGER, Look, add_look, count_looks, read_ledger
-from decibench.reports.markdown import comparison_markdown, summary_markdown
+from decibench.reports.markdown import SUMMARY, comparison_markdown, summary_markdown
 from decibench.reports.pages.comparison import COMPARISON_PAGE, comparison_page
 from decibench.reports.record import Record
 from decibench.reports.regression import Regression, regression_of
@@ -41,7 +41,8 @@ from decibench.reports.table import Decisions, decisions_of
 class Finished:
     """What the terminal shows at the end; ``exit`` covers completeness and gates, failed items are pytest's.
 
-    ``unchecked`` says why a gate that was required could not be checked; None where it was, or none was required.
+    ``unchecked`` says why a gate or a regression that was required could not be checked; None where it was, or none
+    was required. ``warning`` tells of a copy of the results that could not be written, None where there is none.
     """
 
     reports: Sequence[Report]
@@ -50,6 +51,7 @@ class Finished:
     errors: Sequence[str]
     unchecked: str | None = None
     regressions: Mapping[str, Regression] = field(default_factory=dict)
+    warning: str | None = None
 
 
 def finish(
@@ -82,7 +84,7 @@ def _finish(plan: Plan, recorder: Recorder, blessed: Mapping[str, Report], chose
                     regressions[spec.name] = regression_of(report, blessed[spec.name])
                 reports.append(_written(plan, recorder, report, gate, regressions.get(spec.name), errors))
     reported = {report.candidate.name for report in reports}
-    comparison = None
+    comparison = warning = None
     if len(plan.specs) > 1 and reports:
         with _noting(errors, recorder.run_dir):
             comparison = compare(reports, not_run=[spec.name for spec in plan.specs if spec.name not in reported])
@@ -90,19 +92,23 @@ def _finish(plan: Plan, recorder: Recorder, blessed: Mapping[str, Report], chose
             page = comparison_page(comparison, reports, view=plan.options.view, cases=plan.suite.cases)
             (recorder.run_dir / COMPARISON_PAGE).write_text(page, "utf-8")
     with _noting(errors, recorder.run_dir):
-        write_step_summary(_step_summary(plan, reports, regressions, comparison))
+        warning = write_step_summary(_step_summary(plan, reports, regressions, comparison))
     lost = any(plan.by_id[id_].candidate not in reported for id_ in recorder.collected) and not chosen_stop
     unchecked = _unchecked(plan, reports, regressions)
     exit_ = _exit(plan, reports, regressions, errors, lost or unchecked is not None)
-    return Finished(reports, comparison, exit_, errors, unchecked, regressions)
+    return Finished(reports, comparison, exit_, errors, unchecked, regressions, warning)
 
 
 def _step_summary(
     plan: Plan, reports: Sequence[Report], regressions: Mapping[str, Regression], comparison: Comparison | None
-) -> list[str]:
+) -> dict[str, str]:
+    """The Markdown of the run by the name of its file, the comparison first."""
     rows = plan.options.view != "aggregate-only"
-    parts = [] if comparison is None else [comparison_markdown(comparison)]
-    return parts + [summary_markdown(r, rows=rows, regression=regressions.get(r.candidate.name)) for r in reports]
+    parts = {} if comparison is None else {"comparison.md": comparison_markdown(comparison)}
+    for report in reports:
+        name = report.candidate.name
+        parts[f"{name}/{SUMMARY}"] = summary_markdown(report, rows=rows, regression=regressions.get(name))
+    return parts
 
 
 def _journal(plan: Plan, recorder: Recorder, name: str) -> Journal | None:
@@ -125,7 +131,7 @@ def _unchecked(plan: Plan, reports: Sequence[Report], regressions: Mapping[str, 
     if plan.options.fail_on_regression:
         open_ = [regression for regression in regressions.values() if regression.passed is None]
         if open_ or not regressions:
-            reason = "the run is partial or incomplete" if open_ else "nothing was measured"
+            reason = f"{open_[0].candidate}: {open_[0].reason}" if open_ else "nothing was measured"
             return f"--fail-on-regression: was required and not checked: {reason}"
     return None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -182,6 +183,14 @@ def read_options(config: pytest.Config) -> Options:
         (
             options.view == "aggregate-only" and bool(options.report_formats),
             "--aggregate-only leaves single decisions out, and --report-format writes a table of them: leave one out",
+        ),
+        (
+            options.view != "full" and options.on_miss == "fail",
+            f"--on-miss fail prints the case of every miss, which --{options.view} leaves out: leave one out",
+        ),
+        (
+            "parquet" in options.report_formats and importlib.util.find_spec("pyarrow") is None,
+            "--report-format parquet needs pyarrow: pip install 'decibench[parquet]'",
         ),
     ):
         if wrong:

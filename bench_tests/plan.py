@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 from pathlib import Path
+from typing import TypeVar
 
 from decibench.bench_tests.options import Options
 from decibench.candidates.config import CandidateSpec, resolve_candidates
@@ -17,6 +19,8 @@ from decibench.gates.gate import PrimaryGate, check_usable, read_gate
 from decibench.gates.rules import read_costs, with_rules
 from decibench.reports.journal import JOURNAL, SuiteRef
 from decibench.reports.protocol import DEFAULT_PROTOCOL, Protocol
+
+Asked = TypeVar("Asked")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,20 +72,22 @@ class Plan:
 
     @cached_property
     def items(self) -> list[Item]:
-        """The items in order: candidate by candidate, or with ``--interleave`` case by case.
+        """The items in the order in which they are asked: every case in every trial."""
+        asked = [(case, trial) for case in self.cases for trial in range(1, self.options.trials + 1)]
+        return [Item(name, case, trial) for name, (case, trial) in self.in_turn(asked)]
+
+    def in_turn(self, asked: Sequence[Asked]) -> Iterator[tuple[str, Asked]]:
+        """Who is asked what, in order: candidate by candidate, or with ``--interleave`` all of them before the next.
 
         Interleaved candidates take turns in going first, so that none gains or loses by its place.
         """
-        trials = range(1, self.options.trials + 1)
         names = [spec.name for spec in self.specs]
         if not self.options.interleave:
-            return [Item(name, case, trial) for name in names for case in self.cases for trial in trials]
-        asked = [(case, trial) for case in self.cases for trial in trials]
-        return [
-            Item(names[(turn + place) % len(names)], case, trial)
-            for turn, (case, trial) in enumerate(asked)
-            for place in range(len(names))
-        ]
+            yield from product(names, asked)
+            return
+        for turn, one in enumerate(asked):
+            first = turn % len(names)
+            yield from ((name, one) for name in names[first:] + names[:first])
 
     @cached_property
     def by_id(self) -> dict[str, Item]:
@@ -127,6 +133,8 @@ def make_plan(options: Options) -> Plan:
         raise UsageError("--split, --family and --variant together leave no case of the suite; widen one of them")
     if not plan.cases:
         raise UsageError("--smoke takes development cases, and --split leaves none; leave --split out")
+    if options.interleave and len(specs) == 1:
+        raise UsageError("--interleave lets candidates take turns: give a second --candidate, or leave it out")
     if len(plan.by_id) != len(plan.items):
         raise UsageError("two candidates produce the same item ids; rename one of them")
     if gate is not None:

@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Generator, Iterator
+from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
 from decibench.bench_tests.blessed import read_blessed
+from decibench.bench_tests.latency_grid import NAMES, cells, is_grid
 from decibench.bench_tests.options import add_options, read_options
 from decibench.bench_tests.plan import Plan, make_plan
 from decibench.bench_tests.pool import Pool
 from decibench.bench_tests.recorder import ATTRIBUTE, Recorder, choose_run_dir
+from decibench.bench_tests.refusals import check_command_line
 from decibench.bench_tests.session import Controller
 from decibench.cases.door import UsageError
 from decibench.cases.errors import SuiteError
@@ -42,7 +45,7 @@ def pytest_configure(config: pytest.Config) -> None:
     try:
         plan = config.stash[PLAN] = make_plan(options)
         if controller:
-            _refuse_copies(config, plan)
+            check_command_line(config, plan)
             recorder = Recorder(plan, choose_run_dir(plan))
             controlling = Controller(config, recorder, read_blessed(plan))
             config.pluginmanager.register(controlling, "decibench-controller")
@@ -51,17 +54,24 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError(str(error)) from error
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave the latency grid out without ``--latency``."""
+    return True if is_grid(collection_path) and not config.stash[PLAN].options.latency else None
+
+
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """One item per candidate, case and trial."""
+    """One item per candidate, case and trial; in the latency grid one per candidate and shape."""
+    plan = metafunc.config.stash[PLAN]
     if "decision" in metafunc.fixturenames:
-        items = metafunc.config.stash[PLAN].items
-        metafunc.parametrize("decision", [pytest.param(item, id=item.id) for item in items])
+        metafunc.parametrize("decision", [pytest.param(item, id=item.id) for item in plan.items])
+    elif is_grid(metafunc.definition.path):
+        metafunc.parametrize(NAMES, [pytest.param(*cell, id=id_) for id_, cell in cells(plan)])
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Let the collector work again, on what comes from now on."""
-    if session.items and "decision" in getattr(session.items[-1], "fixturenames", ()):
+    if any("decision" in getattr(item, "fixturenames", ()) for item in session.items):
         gc.freeze()
     _collect_again(session.config)
 
@@ -112,12 +122,3 @@ def pytest_runtest_makereport(
         check_exact(content)
         setattr(report, ATTRIBUTE, content)
     return report
-
-
-def _refuse_copies(config: pytest.Config, plan: Plan) -> None:
-    workers = len(config.getoption("tx", default=None) or [])
-    devices = [spec.device for spec in plan.specs if spec.device != "cpu"]
-    if workers and devices:
-        raise UsageError(
-            f"--device {devices[0]} with -n {workers} would load {workers} copies of the model there: run without -n"
-        )

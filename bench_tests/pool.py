@@ -50,6 +50,15 @@ class Outcome:
     load: Mapping[str, Any] | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a request brought, and the seconds it took; ``error`` is what was raised instead of an answer."""
+
+    answer: object
+    error: BaseException | None
+    seconds: float
+
+
 @dataclass(slots=True)
 class _Loaded:
     """A candidate that was built, or the failure to build it."""
@@ -92,6 +101,25 @@ class Pool:
         outcome, self._outcome = self._outcome, None
         return outcome
 
+    def load(self, name: str) -> Snapshot | Failure:
+        """Build and warm up a candidate, unless it is there: who it is, or why it could not be built."""
+        loaded = self._get(name)
+        if loaded.snapshot is not None:
+            return loaded.snapshot
+        assert loaded.failure is not None
+        return loaded.failure
+
+    def ask(self, name: str, request: Request) -> Reply:
+        """Time one request to a candidate that ``load`` built, apart from the items of the run."""
+        candidate = self._get(name).candidate
+        assert candidate is not None
+        return _timed(candidate, request)
+
+    def failure_of(self, name: str, case: Case, reply: Reply) -> Failure | None:
+        """Why ``reply`` could not be scored as an answer to ``case``; None where it could."""
+        decisions, _, _ = self._read(case, reply, self._get(name))
+        return next((decision.failure for decision in decisions if decision.failure is not None), None)
+
     def close(self) -> list[str]:
         """Close every candidate that was built; a sentence for each that raises."""
         failures = []
@@ -112,26 +140,27 @@ class Pool:
             return Outcome(earlier, resumed=True, load=report)
         # A process that died before it said who it is left a failure without a hash: asking again is a retry.
         replaced = earlier or finished.get((*key[:3], None))
-        record, error = self._ask(item, key[1], loaded, replaced.attempt + 1 if replaced else 1)
+        record, error = self._ask(item, key[1], loaded, replaced)
         return Outcome(record, error, load=report)
 
-    def _ask(self, item: Item, digest: str, loaded: _Loaded, attempt: int) -> tuple[Record, BaseException | None]:
-        case, candidate = item.case, loaded.candidate
-        failure, error = loaded.failure, loaded.error
-        scored: tuple[list[Decision], TokenUsage] | None = None
-        latency: float | None = None
-        if candidate is not None:
-            answer, error, latency = _timed(candidate, request_of(case))
-            if error is None:  # A lazy answer raises only where it is read.
-                scored, error = try_call(self._score, case, answer, loaded)
-            if error is not None:
-                failure = failure_from(error, "exception")
-        decisions, usage = scored or (failed_decisions(case, failure or _IDENTITY_CHANGED), TokenUsage())
+    def _ask(
+        self, item: Item, digest: str, loaded: _Loaded, replaced: Record | None
+    ) -> tuple[Record, BaseException | None]:
+        case, latency = item.case, None
+        if loaded.candidate is None:
+            assert loaded.failure is not None
+            error = loaded.error
+            decisions, usage = failed_decisions(case, loaded.failure), TokenUsage()
+        else:
+            reply = _timed(loaded.candidate, request_of(case))
+            latency = reply.seconds
+            decisions, usage, error = self._read(case, reply, loaded)
         record = record_of(
             case,
             self.plan.suite.role(case),
             trial=item.trial,
-            attempt=attempt,
+            attempt=replaced.attempt + 1 if replaced else 1,
+            earlier_s=_seconds_of(replaced) if replaced else (),
             request_hash=digest,
             candidate_hash=loaded.candidate_hash,
             latency_s=latency,
@@ -139,6 +168,17 @@ class Pool:
             decisions=decisions,
         )
         return record, error
+
+    def _read(
+        self, case: Case, reply: Reply, loaded: _Loaded
+    ) -> tuple[list[Decision], TokenUsage, BaseException | None]:
+        """The decisions and tokens of ``reply``, and what asking or reading it raised."""
+        scored, error = None, reply.error
+        if error is None:  # A lazy answer raises only where it is read.
+            scored, error = try_call(self._score, case, reply.answer, loaded)
+        failure = _IDENTITY_CHANGED if error is None else failure_from(error, "exception")
+        decisions, usage = scored or (failed_decisions(case, failure), TokenUsage())
+        return decisions, usage, error
 
     def _score(self, case: Case, answer: object, loaded: _Loaded) -> tuple[list[Decision], TokenUsage] | None:
         """The decisions and tokens of ``answer``; None where another answered than was built."""
@@ -186,7 +226,11 @@ class Pool:
         return self._finished[candidate]
 
 
-def _timed(candidate: Candidate, request: Request) -> tuple[object, BaseException | None, float]:
+def _seconds_of(record: Record) -> list[float]:
+    return record.earlier_s + ([] if record.latency_s is None else [record.latency_s])
+
+
+def _timed(candidate: Candidate, request: Request) -> Reply:
     """The answer or what was raised, and the seconds between an idle device before and after."""
     start = time.perf_counter()
 
@@ -199,15 +243,15 @@ def _timed(candidate: Candidate, request: Request) -> tuple[object, BaseExceptio
         return answer
 
     answer, error = try_call(ask)
-    return answer, error, time.perf_counter() - start
+    return Reply(answer, error, time.perf_counter() - start)
 
 
 def _warm_up(candidate: Candidate, number: int) -> list[float]:
     """Seconds of the first probe and of ``number`` warm-ups; a failure ends them and shows in the first items."""
     seconds: list[float] = []
     for _ in range(number + 1 if number else 0):
-        _, error, took = _timed(candidate, _WARM_UP)
-        if error is not None:
+        reply = _timed(candidate, _WARM_UP)
+        if reply.error is not None:
             break
-        seconds.append(took)
+        seconds.append(reply.seconds)
     return seconds

@@ -77,21 +77,25 @@ class Recorder:
             "params that is used everywhere; run without that (-p no:NAME), and repeat cases by --trials"
         )
 
-    def receive(self, report: pytest.TestReport) -> None:
-        """Journal what a report brings; synthesise a failed record where an item ended without one."""
+    def receive(self, report: pytest.TestReport) -> str | None:
+        """Journal what a report brings; synthesise a failed record where an item ended without one.
+
+        Returns the record as JSON; None where the report brings none.
+        """
         if report.passed and not hasattr(report, ATTRIBUTE):
-            return
+            return None
         item = self.plan.by_id.get(item_id(report.nodeid))
         if item is None:
-            return
+            return None
         try:
-            self._receive(item, report)
+            return self._receive(item, report)
         except OSError as error:
             # To go on would be to ask what cannot be kept.
             path = journal_path(self.run_dir, item.candidate)
             self.fatal = f"{path}: cannot be written ({error.strerror}); remedy it, then --resume {self.run_dir}"
             if isinstance(error, FileExistsError) and path.is_file():
                 self.fatal = f"{path}: another run has begun to write there; name another directory by --run-dir"
+            return None
 
     def close(self) -> None:
         """Close the journals."""
@@ -99,9 +103,11 @@ class Recorder:
             with contextlib.suppress(OSError):  # The failure to write has stopped the run already.
                 journal.close()
 
-    def _receive(self, item: Item, report: pytest.TestReport) -> None:
+    def _receive(self, item: Item, report: pytest.TestReport) -> str | None:
         content: dict[str, Any] | None = getattr(report, ATTRIBUTE, None)
+        record: str | None = None
         if content is not None:
+            record = content["record"]
             self._note_load(item.candidate, content["load"])
             if not content["resumed"]:
                 self._journal(item.candidate).record(content["record"])
@@ -112,8 +118,10 @@ class Recorder:
                 self.fatal = f"{item.candidate} cannot go on: {content['fatal']}"
         elif report.failed and report.when != "teardown" and item.id not in self._seen:
             crashed = report.when not in ("setup", "call")
-            self._journal(item.candidate).record(self._lost(item, crashed).model_dump_json())
+            record = self._lost(item, crashed).model_dump_json()
+            self._journal(item.candidate).record(record)
             self._count(item, "failed")
+        return record
 
     def _count(self, item: Item, outcome: str) -> None:
         self._seen.add(item.id)

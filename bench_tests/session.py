@@ -82,11 +82,10 @@ class Controller:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Journal at once, show progress, stop the session on a fatal record."""
         recorder = self._recorder
-        content = getattr(report, ATTRIBUTE, None)
-        if content is not None:
-            add_properties(self._config, recorder.plan.options, report, content["record"])
         before = recorder.counts.total()
-        recorder.receive(report)
+        record = recorder.receive(report)
+        if record is not None:
+            add_properties(self._config, recorder.plan.options, report, record)
         if recorder.counts.total() > before and self._live:
             self._show(report)
         if recorder.fatal:
@@ -98,7 +97,10 @@ class Controller:
         if self._refusal is not None:
             session.exitstatus = Exit.USAGE
             return
-        if self._config.option.collectonly or not self._recorder.collected:
+        options = self._recorder.plan.options
+        required = options.gate is not None or options.require_gate or options.fail_on_regression
+        # Where nothing was asked, there is nothing to say but that what was required was not checked.
+        if self._config.option.collectonly or not (self._recorder.collected or required):
             return
         chosen_stop = bool(session.shouldfail)
         finished = self._finished = self._finish(chosen_stop)
@@ -119,6 +121,8 @@ class Controller:
             return
         from rich.console import Console
 
+        from decibench.reports.regression import REGRESSION
+        from decibench.reports.tables.regression import regression_counts
         from decibench.reports.terminal import print_comparison, print_report
 
         terminalreporter.section("decibench")
@@ -133,6 +137,8 @@ class Controller:
             print_comparison(console, self._finished.comparison)
         for error in self._finished.errors:
             terminalreporter.write_line(f"ERROR: {error}", red=True)
+        if self._finished.warning is not None:
+            terminalreporter.write_line(f"WARNING: {self._finished.warning}", yellow=True)
         if self._finished.unchecked is not None:
             terminalreporter.write_line(f"INCOMPLETE: {self._finished.unchecked}", red=True)
         for report in self._finished.reports:
@@ -141,10 +147,12 @@ class Controller:
         if self._recorder.plan.options.fail_on_regression:
             for name, regression in self._finished.regressions.items():
                 if regression.passed is False:
-                    terminalreporter.write_line(f"REGRESSION: {name} (see {name}/regression.json)", red=True)
+                    counts = regression_counts(regression)
+                    terminalreporter.write_line(f"REGRESSION: {name}: {counts}; {name}/{REGRESSION}", red=True)
         if self._recorder.fatal:
             terminalreporter.write_line(f"STOPPED: {self._recorder.fatal}", red=True)
-        terminalreporter.write_line(f"decibench: reports in {self._recorder.run_dir}")
+        if self._finished.reports:
+            terminalreporter.write_line(f"decibench: reports in {self._recorder.run_dir}")
 
     def _finish(self, chosen_stop: bool) -> Any:
         from decibench.bench_tests.finish import Finished, finish

@@ -1,4 +1,4 @@
-"""``python -m decibench.reports``: metrics of recorded decisions, comparisons, and the schema of reports."""
+"""``python -m decibench.reports``: metrics of recorded decisions, comparisons, pages, and the schema of reports."""
 
 from __future__ import annotations
 
@@ -7,21 +7,28 @@ import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Final
 
 from decibench.cases.door import Exit, Parser, UsageError, run_door
-from decibench.cases.schema import SPLITS
+from decibench.cases.loading import find_suite, load_suite, shipped_suites
+from decibench.cases.schema import SPLITS, Case
 from decibench.reports.comparisons.comparability import check_comparable, display_names
 from decibench.reports.comparisons.comparison import compare, comparison_json
 from decibench.reports.comparisons.gathering import gather, not_run
+from decibench.reports.decision_table import write_decision_table
 from decibench.reports.foreign import read_source
+from decibench.reports.journal import SuiteRef
 from decibench.reports.latency import Prices, cost_of, latency_of
-from decibench.reports.markdown import comparison_markdown
-from decibench.reports.report import Report
+from decibench.reports.markdown import comparison_markdown, summary_markdown
+from decibench.reports.pages.comparison import comparison_page
+from decibench.reports.pages.page import report_page
+from decibench.reports.report import REPORT, Report, read_report
 from decibench.reports.summary import GatePoint, measure
 from decibench.reports.table import decisions_of
 from decibench.reports.terminal import print_comparison
 
-_LOG_WIDTH = 120
+_LOG_WIDTH: Final = 120
+_RENDERED: Final = (".html", ".md", ".csv", ".parquet")
 
 
 def main(arguments: Sequence[str] | None = None) -> Exit:
@@ -43,11 +50,30 @@ def main(arguments: Sequence[str] | None = None) -> Exit:
     comparing.add_argument("--margin", metavar="SHARE", type=float, help=help_)
     comparing.add_argument("--out", metavar="FILE", type=Path, help="write the comparison as JSON")
     comparing.add_argument("--markdown", metavar="FILE", type=Path, help="write the comparison as Markdown")
+    comparing.add_argument("--html", metavar="FILE", type=Path, help="write the comparison as a page")
+    _add_view(comparing)
     comparing.set_defaults(run=_compare)
+
+    rendering = commands.add_parser("render", help="write a report as a page, a summary or a table of its decisions")
+    rendering.add_argument("report", metavar="REPORT", type=Path, help="a report.json, or the folder of a candidate")
+    help_ = f"where to; the suffix is the format: {', '.join(_RENDERED)}"
+    rendering.add_argument("--out", metavar="FILE", type=Path, required=True, help=help_)
+    _add_view(rendering)
+    rendering.set_defaults(run=_render)
 
     schema = commands.add_parser("schema", help="print the JSON Schema of report.json")
     schema.set_defaults(run=_schema)
     return run_door(parser, arguments)
+
+
+def _add_view(parser: argparse.ArgumentParser) -> None:
+    views = parser.add_mutually_exclusive_group()
+    help_ = "leave states, instructions and descriptions of options out of the page"
+    views.add_argument("--no-states", dest="view", action="store_const", const="no-states", default="full", help=help_)
+    help_ = "leave single decisions out of the page or summary too"
+    views.add_argument("--aggregate-only", dest="view", action="store_const", const="aggregate-only", help=help_)
+    help_ = "suite whose texts the page shows: a name or a directory (default: the shipped one that was measured)"
+    parser.add_argument("--suite", metavar="NAME", help=help_)
 
 
 def _score(options: argparse.Namespace) -> Exit:
@@ -79,24 +105,63 @@ def _compare(options: argparse.Namespace) -> Exit:
     entries = gather(options.paths)
     places = [entry.place for entry in entries if entry.report is not None]
     reports = [entry.report for entry in entries if entry.report is not None]
+    if options.html is None and (options.view != "full" or options.suite is not None):
+        raise UsageError("--no-states, --aggregate-only and --suite say what a page shows; name it with --html FILE")
     if len(reports) < 2:
         raise UsageError(f"{', '.join(map(str, options.paths))}: {len(reports)} with figures; name two reports or more")
     check_comparable(reports, places)
     lacking = not_run(entries, display_names(reports))
+    cases = _cases(reports[0].suite, options) if options.html is not None else ()
     comparison = compare(reports, lacking, reference=options.reference, margin=options.margin)
     if options.out is not None:
         options.out.write_text(comparison_json(comparison), "utf-8")
     if options.markdown is not None:
         options.markdown.write_text(comparison_markdown(comparison), "utf-8")
-    for path in (options.out, options.markdown):
-        if path is not None:
-            sys.stderr.write(f"wrote {path}\n")
-    if options.out is None and options.markdown is None:
+    if options.html is not None:
+        options.html.write_text(comparison_page(comparison, reports, view=options.view, cases=cases), "utf-8")
+    written = [path for path in (options.out, options.markdown, options.html) if path is not None]
+    for path in written:
+        sys.stderr.write(f"wrote {path}\n")
+    if not written:
         from rich.console import Console
 
         # A log has no width of its own; a terminal does.
         print_comparison(Console(width=None if sys.stdout.isatty() else _LOG_WIDTH), comparison)
     return Exit.COMPLETE if comparison.complete else Exit.INCOMPLETE
+
+
+def _render(options: argparse.Namespace) -> Exit:
+    out: Path = options.out
+    if out.suffix not in _RENDERED:
+        raise UsageError(f"{out}: ends in none of {', '.join(_RENDERED)}; the suffix of --out chooses the format")
+    path: Path = options.report
+    report = read_report(path / REPORT if path.is_dir() else path)
+    if out.suffix == ".html":
+        out.write_text(report_page(report, view=options.view, cases=_cases(report.suite, options)), "utf-8")
+    elif out.suffix == ".md":
+        out.write_text(summary_markdown(report, rows=options.view != "aggregate-only"), "utf-8")
+    elif options.view == "aggregate-only":
+        raise UsageError(f"{out}: is a table of single decisions, which --aggregate-only leaves out; leave one out")
+    else:
+        write_decision_table(report, out)
+    sys.stderr.write(f"wrote {out}\n")
+    return Exit.COMPLETE
+
+
+def _cases(measured: SuiteRef, options: argparse.Namespace) -> Sequence[Case]:
+    """The cases of the suite that was measured; none where a page shows no text, or no shipped suite is that one."""
+    if options.suite is not None:
+        suite = load_suite(find_suite(options.suite))
+        if suite.hash != measured.hash:
+            raise UsageError(
+                f"--suite {options.suite}: is {suite.manifest.name} {suite.manifest.version} ({suite.hash[:12]}), "
+                f"measured was {measured.name} {measured.version} ({measured.hash[:12]}); name that one"
+            )
+        return suite.cases
+    if options.view != "full" or measured.name not in shipped_suites():
+        return ()
+    suite = load_suite(find_suite(measured.name))
+    return suite.cases if suite.hash == measured.hash else ()
 
 
 def _schema(options: argparse.Namespace) -> Exit:

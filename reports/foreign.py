@@ -12,12 +12,13 @@ from pydantic import AfterValidator, Field, ValidationError
 
 from decibench.cases.distribution import InvalidAnswer, check_distribution
 from decibench.cases.errors import Problem, SuiteError, problems_of
-from decibench.cases.jsonio import read_json, sha256_of
+from decibench.cases.jsonio import sha256_of
 from decibench.cases.schema import Description, Model, Split, Text, check_content
+from decibench.reports.documents import read_content
 from decibench.reports.journal import SuiteRef, read_journal
 from decibench.reports.protocol import DEFAULT_PROTOCOL, Protocol
 from decibench.reports.record import Decision, Failure, Record, TokenUsage
-from decibench.reports.report import gate_point, read_report
+from decibench.reports.report import as_report, gate_point
 
 UNKNOWN: Final = "unknown"
 _LEVELS: Final = frozenset("0123456789")
@@ -101,13 +102,11 @@ def read_source(path: Path) -> Source:
             load = journal.load
             hash_ = load.candidate_hash if load else None
             return Source("journal", journal.current(), journal.header.protocol, hash_, journal.header.suite)
-        raw = read_json(path.read_bytes())
     except OSError as error:
         raise SuiteError([Problem(str(path), f"cannot be read ({error.strerror})")]) from error
-    except ValueError as error:
-        raise SuiteError([Problem(str(path), f"is not JSON: {error}")]) from error
-    if isinstance(raw, dict) and str(raw.get("schema", "")).startswith("decibench.report/"):
-        report = read_report(path)
+    raw = read_content(path)
+    if isinstance(raw, dict) and str(raw.get("schema", "")).startswith("decibench."):
+        report = as_report(raw, path)
         return Source(
             "report",
             report.records,

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from decibench.cases.schema import Model
 from decibench.reports.record import Record
 
 
 class LatencyStats(Model):
-    """Seconds per request, failed ones included; percentiles by linear interpolation."""
+    """Seconds per request, failed ones included; percentiles by linear interpolation.
+
+    ``requests`` were timed. ``untimed`` were not, or not wholly, and are in no other figure here.
+    """
 
     requests: int
+    untimed: int
     mean_s: float
     p50_s: float
     p95_s: float
@@ -29,10 +33,16 @@ class LoadTime(Model):
 
 
 class Latency(Model):
-    """Request latency over all trials (null where nothing was timed) and per trial, with load and warm-up apart."""
+    """Request latency over all trials (null where nothing was timed) and per trial, with load and warm-up apart.
+
+    ``overall`` and ``by_trial`` are of the attempt that counts. ``with_retries`` and ``by_trial_with_retries`` are of
+    all attempts of an item together, which is what waiting for its answer took; equal where nothing was asked again.
+    """
 
     overall: LatencyStats | None
+    with_retries: LatencyStats | None
     by_trial: dict[str, LatencyStats]
+    by_trial_with_retries: dict[str, LatencyStats]
     loads: list[LoadTime]
 
 
@@ -55,22 +65,33 @@ class Cost(Model):
 
 
 def latency_of(records: Sequence[Record], loads: Sequence[LoadTime] = ()) -> Latency:
-    """Latency of ``records`` that were timed."""
+    """Latency of ``records``, failed ones included, with and without the attempts that were asked again."""
     trials = sorted({record.trial for record in records})
-    per_trial = {str(t): latency_stats([r.latency_s for r in records if r.trial == t]) for t in trials}
+    by_trial = {str(trial): [record for record in records if record.trial == trial] for trial in trials}
     return Latency(
-        overall=latency_stats([record.latency_s for record in records]),
-        by_trial={trial: stats for trial, stats in per_trial.items() if stats},
+        overall=_stats_of(records, retries=False),
+        with_retries=_stats_of(records, retries=True),
+        by_trial=_stats_by(by_trial, retries=False),
+        by_trial_with_retries=_stats_by(by_trial, retries=True),
         loads=list(loads),
     )
 
 
-def latency_stats(seconds: Sequence[float | None]) -> LatencyStats | None:
-    """Mean and percentiles of the known values; None where there is none.
+def _stats_of(records: Sequence[Record], *, retries: bool) -> LatencyStats | None:
+    return latency_stats([record.with_retries_s if retries else record.latency_s for record in records])
 
-    >>> stats = latency_stats([1.0, 3.0])
-    >>> stats.p50_s, round(stats.p95_s, 2), round(stats.p99_s, 2)
-    (2.0, 2.9, 2.98)
+
+def _stats_by(groups: Mapping[str, Sequence[Record]], *, retries: bool) -> dict[str, LatencyStats]:
+    found = {name: _stats_of(records, retries=retries) for name, records in groups.items()}
+    return {name: stats for name, stats in found.items() if stats}
+
+
+def latency_stats(seconds: Sequence[float | None]) -> LatencyStats | None:
+    """Mean and percentiles of the known values, and how many are not; None where none is known.
+
+    >>> stats = latency_stats([1.0, 3.0, None])
+    >>> stats.p50_s, round(stats.p95_s, 2), round(stats.p99_s, 2), stats.untimed
+    (2.0, 2.9, 2.98, 1)
     """
     import numpy as np
 
@@ -78,11 +99,21 @@ def latency_stats(seconds: Sequence[float | None]) -> LatencyStats | None:
     if not known:
         return None
     p50, p95, p99 = np.percentile(known, [50, 95, 99]).tolist()
-    return LatencyStats(requests=len(known), mean_s=float(np.mean(known)), p50_s=p50, p95_s=p95, p99_s=p99)
+    return LatencyStats(
+        requests=len(known),
+        untimed=len(seconds) - len(known),
+        mean_s=float(np.mean(known)),
+        p50_s=p50,
+        p95_s=p95,
+        p99_s=p99,
+    )
 
 
 def cost_of(records: Sequence[Record], prices: Prices) -> Cost:
-    """Cost of ``records``: tokens at their price, time of requests at the price of the machine."""
+    """Cost of ``records``: tokens at their price, time of requests at the price of the machine.
+
+    Of an item that was asked again only the last attempt counts: what the others cost in tokens is not known.
+    """
     tokens_in = _sum([record.usage.input_tokens for record in records])
     seconds = _sum([record.latency_s for record in records])
     input_usd = _priced(tokens_in, prices.input_usd_per_million, 1e6)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field
@@ -58,7 +58,8 @@ class TokenUsage(Model):
 class Record(Model):
     """One item: a case asked once in a trial. ``latency_s`` is None where nothing came back to be timed.
 
-    ``earlier_s`` are the seconds of earlier attempts at the same item, which failed and were asked again.
+    ``earlier_s`` are the seconds of earlier attempts at the same item, in order, which failed and were asked again: all
+    that are known, so that an attempt that was never timed has none.
     ``counterfactual`` is the link of the case to another, whose record of the same trial it is compared with.
     """
 
@@ -83,6 +84,13 @@ class Record(Model):
     def key(self) -> tuple[str, str, int, str | None]:
         """What makes a record the answer to an item: case, request, trial and candidate hash."""
         return (self.case, self.request_hash, self.trial, self.candidate_hash)
+
+    @property
+    def with_retries_s(self) -> float | None:
+        """The seconds of all attempts together; None where those of any are unknown."""
+        if self.latency_s is None or len(self.earlier_s) < self.attempt - 1:
+            return None
+        return sum(self.earlier_s, self.latency_s)
 
     @property
     def failed(self) -> bool:
@@ -111,6 +119,7 @@ def record_of(
     latency_s: float | None = None,
     usage: TokenUsage | None = None,
     attempt: int = 1,
+    earlier_s: Sequence[float] = (),
 ) -> Record:
     """The record of ``case``, whose variant has ``role``, with what was measured."""
     return Record(
@@ -127,6 +136,7 @@ def record_of(
         request_hash=request_hash,
         candidate_hash=candidate_hash,
         latency_s=latency_s,
+        earlier_s=list(earlier_s),
         usage=usage or TokenUsage(),
         decisions=decisions,
     )

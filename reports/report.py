@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from hashlib import sha256
 from pathlib import Path
+from reprlib import repr as shorten
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field, ValidationError
 
 from decibench.cases.errors import Problem, SuiteError, problems_of
-from decibench.cases.jsonio import canonical_json, read_json
+from decibench.cases.jsonio import canonical_json
 from decibench.cases.schema import Model, Split
 from decibench.reports.differences import differences
+from decibench.reports.documents import check_schema, read_content
 from decibench.reports.evidence import Evidence, evidence_of
 from decibench.reports.journal import SuiteRef
 from decibench.reports.latency import Cost, Latency, cost_of, latency_of
@@ -23,6 +25,8 @@ from decibench.reports.summary import GatePoint, SplitMetrics, summarise
 from decibench.reports.table import decisions_of
 
 REPORT: Final = "report.json"
+SCHEMA: Final = "decibench.report/2"
+_MOST_PROBLEMS: Final = 10
 
 
 class CandidateRef(Model):
@@ -38,7 +42,8 @@ class Scope(Model):
 
     ``expected`` items are in the declared scope, ``collected`` of them were selected, ``measured`` have a record.
     ``missing`` names up to ten collected items without one. ``retried`` counts failed records that were asked
-    again, ``set_aside`` the records of an earlier candidate hash that do not count.
+    again, ``set_aside`` the records of an earlier candidate hash that do not count. ``interleaved`` tells whether the
+    candidates of the run took turns case by case, or were asked one after the other.
     """
 
     splits: list[Split]
@@ -51,6 +56,7 @@ class Scope(Model):
     missing: list[str]
     retried: int
     set_aside: int
+    interleaved: bool = False
 
 
 class GateCheck(Model):
@@ -87,7 +93,7 @@ class Report(Model):
     SHA-256 of everything else here: it detects accidental change and proves neither a machine nor a date.
     """
 
-    schema_: Annotated[Literal["decibench.report/1"], Field(alias="schema")] = "decibench.report/1"
+    schema_: Annotated[Literal["decibench.report/2"], Field(alias="schema")] = SCHEMA
     run: str
     created: str
     suite: SuiteRef
@@ -139,24 +145,36 @@ def write_report(report: Report, path: Path) -> Report:
 
 
 def read_report(path: Path) -> Report:
-    """Read a report; SuiteError where its schema or seal is wrong or a figure does not follow from its records."""
-    content = path.read_bytes()
+    """Read a report; SuiteError where it is none, of another schema, or where it was cut off, edited or damaged."""
+    return as_report(read_content(path), path)
+
+
+def as_report(raw: Any, path: Path) -> Report:
+    """The report in the JSON value ``raw`` of the file ``path``; SuiteError as in ``read_report``."""
+    check_schema(raw, SCHEMA, str(path))
     try:
-        raw = read_json(content)
         report = Report.model_validate(raw)
     except ValidationError as error:
-        raise SuiteError(problems_of(error, str(path))) from error
-    except ValueError as error:
-        raise SuiteError([Problem(str(path), f"is not JSON: {error}")]) from error
-    problems = [
-        Problem(str(path), f"says {stated!r}, its records give {computed!r}; it was edited or damaged", None, field)
-        for field, stated, computed in _contradictions(report)
-    ]
-    if not problems and _seal(raw, map(canonical_json, raw["records"])) != report.seal:
-        problems = [Problem(str(path), "does not match the content; it was edited or damaged", None, "seal")]
+        raise SuiteError(problems_of(error, str(path))[:_MOST_PROBLEMS]) from error
+    problems = [Problem(str(path), message, None, field) for field, message in _doubts(report, raw)]
     if problems:
-        raise SuiteError(problems[:10])
+        raise SuiteError(problems[:_MOST_PROBLEMS])
     return report
+
+
+def _doubts(report: Report, raw: dict[str, Any]) -> Iterator[tuple[str | None, str]]:
+    """The fields of a report that cannot be trusted, each with a sentence; a figure says more than the seal."""
+    try:
+        found = list(_contradictions(report))
+        matches = _seal(raw, map(canonical_json, raw["records"])) == report.seal
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+        # What no run writes, such as an expected answer that is none of the options.
+        yield None, "its figures cannot be computed anew from its records and gates; it was edited or damaged"
+        return
+    for field, stated, computed in found:
+        yield field, f"says {shorten(stated)}, its records give {shorten(computed)}; it was edited or damaged"
+    if not found and not matches:
+        yield "seal", "does not match the content: the file was edited or damaged; restore it"
 
 
 def _contradictions(report: Report) -> list[tuple[str, object, object]]:

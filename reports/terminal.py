@@ -12,7 +12,8 @@ from decibench.reports.report import Report
 from decibench.reports.tables.comparison import comparison_conclusions, comparison_head, comparison_tables
 from decibench.reports.tables.gates import gate_sentences
 from decibench.reports.tables.layout import Table
-from decibench.reports.tables.overview import headline, notes, report_tables
+from decibench.reports.tables.overview import decision_line, headline, notes, report_tables
+from decibench.reports.tables.plain import one_line
 from decibench.reports.tables.regression import regression_sentences, regression_tables
 from decibench.reports.tables.sections import detailed_sections, leading_sections
 from decibench.reports.tables.worst import worst_tables
@@ -25,38 +26,43 @@ if TYPE_CHECKING:
 
 
 def print_report(console: Console, report: Report, *, rows: bool = True, regression: Regression | None = None) -> None:
-    """What one reads at the end of a run: headline, gates, notes and tables, and where the rest stands.
+    """What one reads at the end of a run: what may be done, headline, gates, notes and tables, and where the rest is.
 
-    Without ``rows`` no single decision is shown.
+    Without ``rows`` no single decision is shown, and no item is named.
     """
     console.print()
-    console.print(headline(report), style="bold", markup=False, highlight=False)
+    _say(console, f"{report.candidate.name}: {decision_line(report)}", "bold")
+    _say(console, headline(report), "bold")
     sections = list(leading_sections(report))
-    for sentence in [*gate_sentences(report), *(s for section in sections for s in section.sentences), *notes(report)]:
-        console.print(sentence, markup=False, highlight=False)
+    said = (sentence for section in sections for sentence in section.sentences)
+    for sentence in [*gate_sentences(report), *said, *notes(report, rows=rows)]:
+        _say(console, sentence)
     for table in [*report_tables(report), *(table for section in sections for table in section.tables)]:
         _print(console, table)
     single = [*worst_tables(report), *(regression_tables(regression) if regression else ())] if rows else []
     for table in single:
         _print(console, table)
     for sentence in regression_sentences(regression) if regression else ():
-        console.print(sentence, markup=False, highlight=False)
+        _say(console, sentence)
     details = [section.title.lower() for section in detailed_sections(report)]
     if details:
-        line = f"{report.candidate.name}/{SUMMARY} has more: {', '.join(details)}."
-        console.print(line, style="dim", markup=False, highlight=False)
+        _say(console, f"{report.candidate.name}/{SUMMARY} has more: {', '.join(details)}.", "dim")
 
 
 def print_comparison(console: Console, comparison: Comparison) -> None:
     """What was compared, the tables, what the data support, and the method."""
     console.print()
     for sentence in comparison_head(comparison):
-        console.print(sentence, markup=False, highlight=False)
+        _say(console, sentence)
     for sentence in comparison_conclusions(comparison):
-        console.print(sentence, style="bold", markup=False, highlight=False)
-    console.print(f"({comparison.note})", style="dim", markup=False, highlight=False)
+        _say(console, sentence, "bold")
+    _say(console, f"({comparison.note})", "dim")
     for table in comparison_tables(comparison):
         _print(console, table)
+
+
+def _say(console: Console, sentence: str, style: str | None = None) -> None:
+    console.print(one_line(sentence), style=style, markup=False, highlight=False)
 
 
 def _print(console: Console, table: Table) -> None:
@@ -65,14 +71,15 @@ def _print(console: Console, table: Table) -> None:
     from rich.text import Text
 
     # A title of the table's own would be wrapped to its width.
-    console.print(f"\n{table.title}", style="bold", markup=False, highlight=False)
+    console.print()
+    _say(console, table.title, "bold")
     for widths in _parts(table, console.width):
         shown = RichTable(box=box.SIMPLE_HEAD, pad_edge=False)
         for place, width in widths.items():
             justify: Literal["left", "right"] = "right" if place else "left"
-            shown.add_column(Text(table.columns[place]), justify=justify, width=width, overflow="fold")
+            shown.add_column(Text(one_line(table.columns[place])), justify=justify, width=width, overflow="fold")
         for row in table.rows:
-            shown.add_row(*(Text(row[place]) for place in widths))
+            shown.add_row(*(Text(one_line(row[place])) for place in widths))
         console.print(shown)
 
 
@@ -81,7 +88,9 @@ def _parts(table: Table, room: int) -> Iterator[dict[int, int]]:
 
     A column is no narrower than its longest word: half a number reads as another number.
     """
-    cells = [[column, *(row[place] for row in table.rows)] for place, column in enumerate(table.columns)]
+    cells = [
+        [one_line(column), *(one_line(row[place]) for row in table.rows)] for place, column in enumerate(table.columns)
+    ]
     least = [max((len(word) for cell in column for word in cell.split()), default=1) for column in cells]
     most = [max(map(len, column)) for column in cells]
     part = [0]

@@ -9,6 +9,11 @@ _SCORES = frozenset({"brier_score", "log_loss"})
 """Quantities that are no shares."""
 
 
+def is_score(quantity: str) -> bool:
+    """Whether a quantity is a score, and no share."""
+    return quantity in _SCORES
+
+
 class NonInferiority(Model):
     """Whether a candidate is worse than the reference by less than ``margin`` in the primary metric.
 
@@ -63,7 +68,7 @@ def level(quantity: str, value: float) -> str:
     >>> level("accuracy", 0.5), level("log_loss", 0.5)
     ('50.0%', '0.5000')
     """
-    return f"{value:.4f}" if quantity in _SCORES else f"{value:.1%}"
+    return f"{value:.4f}" if is_score(quantity) else f"{value:.1%}"
 
 
 def gap(quantity: str, value: float) -> str:
@@ -72,7 +77,7 @@ def gap(quantity: str, value: float) -> str:
     >>> gap("accuracy", -0.05), gap("log_loss", 0.5)
     ('-5.0 points', '+0.5000')
     """
-    return f"{value:+.4f}" if quantity in _SCORES else f"{100 * value:+.1f} points"
+    return f"{value:+.4f}" if is_score(quantity) else f"{100 * value:+.1f} points"
 
 
 def bare(quantity: str, value: float) -> str:

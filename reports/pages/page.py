@@ -2,19 +2,167 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Final
 
 from decibench.cases.schema import Case
-from decibench.reports.pages.view import View
+from decibench.reports.figure import Figure
+from decibench.reports.latency import Cost, Latency
+from decibench.reports.pages.charts import report_charts
+from decibench.reports.pages.confusion import confusions
+from decibench.reports.pages.heatmap import heatmaps
+from decibench.reports.pages.rows import rows_of
+from decibench.reports.pages.template import render
+from decibench.reports.pages.thresholds import Stops, threshold_stops
+from decibench.reports.pages.view import View, withheld
 from decibench.reports.regression import Regression
-from decibench.reports.report import Report
+from decibench.reports.report import Report, gate_point, primary_gate
+from decibench.reports.tables.figures import figure_note
+from decibench.reports.tables.gates import gate_sentences
+from decibench.reports.tables.intervals import chance_sentence
+from decibench.reports.tables.latency import latency_tables
+from decibench.reports.tables.layout import Table, count, millis, share
+from decibench.reports.tables.overview import decision_line, headline, notes, report_tables
+from decibench.reports.tables.provenance import provenance
+from decibench.reports.tables.regression import regression_sentences, regression_tables
+from decibench.reports.tables.sections import Section, detailed_sections, leading_sections
+from decibench.reports.tables.worst import worst_tables
 
 PAGE: Final = "report.html"
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A figure of the headline: its name, its value, and how sure it is."""
+
+    name: str
+    value: str
+    detail: str
 
 
 def report_page(
     report: Report, *, view: View = "full", cases: Sequence[Case] = (), regression: Regression | None = None
 ) -> str:
     """The page as HTML; ``cases`` are those of the report's suite, whose texts the view ``full`` shows."""
-    return ""
+    single = view != "aggregate-only"
+    charts = {chart.key: chart for chart in report_charts(report)} if report.evidence is not None else {}
+    stops = threshold_stops(report) if report.evidence is not None else None
+    latency = list(latency_tables(report.latency))
+    verdict = list(_verdict(report))
+    return render(
+        "report.html.j2",
+        list(charts.values()),
+        title=f"{report.candidate.name} on {report.suite.name} {report.suite.version}",
+        report=report,
+        decision=decision_line(report),
+        verdict=verdict,
+        facts=list(_facts(report)),
+        notes=list(notes(report, rows=single)),
+        withheld=withheld(view, texts=bool(cases)),
+        curve=charts.pop("risk-coverage", None),
+        spread=charts.pop("latency", None),
+        other_charts=list(charts.values()),
+        stops=stops,
+        stops_json=None if stops is None else asdict(stops),
+        gates=_gates(report, stops),
+        start=_start(report, stops),
+        heatmaps=heatmaps(report),
+        confusions=confusions(report),
+        sections=[section for section in leading_sections(report) if not _said(section, verdict)],
+        regression=None if regression is None else _regression(regression, single),
+        worst=list(worst_tables(report)) if single else [],
+        latency_tables=[*latency, *_loads(report.latency), _tokens(report.cost)],
+        tables=[table for table in report_tables(report) if table not in latency],
+        details=list(detailed_sections(report)),
+        rows=rows_of(report, view=view, cases=cases),
+        provenance=list(provenance(report)),
+    )
+
+
+def _verdict(report: Report) -> Iterator[str]:
+    """The headline, whether it is above guessing, and what each gate allows, the primary one first."""
+    yield headline(report)
+    if report.evidence is not None and report.evidence.intervals:
+        split, intervals = list(report.evidence.intervals.items())[-1]
+        yield chance_sentence(split, intervals)
+    yield from gate_sentences(report)
+
+
+def _facts(report: Report) -> Iterator[Fact]:
+    if report.evidence is None or not report.evidence.intervals:
+        return
+    split, found = list(report.evidence.intervals.items())[-1]
+    named: dict[str, Figure | None] = {
+        "macro accuracy": found.macro_accuracy,
+        "coverage": found.coverage,
+        "selective risk": found.selective_risk,
+        "unsafe acceptance": found.unsafe_acceptance,
+        "attack success": found.attack_success,
+    }
+    for name, figure in named.items():
+        if figure is not None:
+            yield Fact(name, share(figure.value), _spread(figure))
+    overall = report.metrics[split].overall
+    yield Fact("failed decisions", f"{overall.failed:,}", f"of {overall.decisions:,} core decisions")
+    if report.latency.overall is not None:
+        stats = report.latency.overall
+        yield Fact("latency, median", f"{millis(stats.p50_s)} ms", f"p95 {millis(stats.p95_s)} ms")
+
+
+def _spread(figure: Figure) -> str:
+    if figure.interval is None:
+        return f"no interval: {figure_note(figure)}"
+    return f"95% interval {share(figure.interval.low)} to {share(figure.interval.high)}, {figure.groups} scenarios"
+
+
+def _gates(report: Report, stops: Stops | None) -> dict[str, int]:
+    """The gates whose threshold is a stop, by name, and its index."""
+    places = {stop.threshold: index for index, stop in enumerate(stops.stops)} if stops is not None else {}
+    thresholds = {
+        name: report.gates[name].get("threshold")
+        for name in ("empirical", "certified", "unsafe", "joint", "cost")
+        if report.gates.get(name) is not None
+    }
+    return {name: places[threshold] for name, threshold in thresholds.items() if threshold in places}
+
+
+def _start(report: Report, stops: Stops | None) -> int:
+    """The primary gate's stop; without one the first that accepts nothing, or the strictest there is."""
+    if stops is None:
+        return 0
+    point = gate_point(report.gates, report.protocol)
+    primary = _gates(report, stops).get(primary_gate(report.protocol))
+    if point is not None and primary is not None:
+        return primary
+    nothing = (index for index, stop in enumerate(stops.stops) if stop.accepted == 0)
+    return next(nothing, len(stops.stops) - 1)
+
+
+def _said(section: Section, verdict: Sequence[str]) -> bool:
+    return not section.tables and set(section.sentences) <= set(verdict)
+
+
+def _regression(regression: Regression, single: bool) -> Section:
+    tables = list(regression_tables(regression)) if single else []
+    return Section("Against the blessed report", list(regression_sentences(regression)), tables)
+
+
+def _loads(latency: Latency) -> Iterator[Table]:
+    rows = [
+        [load.worker, millis(load.load_s), millis(load.first_probe_s), ", ".join(map(millis, load.warm_ups_s)) or "-"]
+        for load in latency.loads
+    ]
+    if rows:
+        yield Table("Loading and warm-ups, ms", ["process", "load", "first request", "warm-ups"], rows)
+
+
+def _tokens(cost: Cost) -> Table:
+    amounts: dict[str, Any] = cost.model_dump(exclude={"prices"})
+    rows = [[name, "unknown" if value is None else _amount(name, value)] for name, value in amounts.items()]
+    priced = [[name, "not given" if value is None else f"{value:g}"] for name, value in cost.prices]
+    return Table("Tokens and cost of the measured requests", ["amount", "value"], [*rows, *priced])
+
+
+def _amount(name: str, value: float) -> str:
+    return f"{value:.6f}" if name.endswith("usd") else count(int(value))

@@ -67,7 +67,7 @@ def _reports(comparison: Comparison) -> list[list[str]]:
         "revision": _text,
         "candidate_hash": lambda hash_: _text(hash_)[:_SHORT],
         "created": _text,
-        "seal": lambda seal: seal[:_SHORT],
+        "seal": lambda seal: _text(seal[:_SHORT]),
     }
     rows = [[name, *(form(getattr(r, name)) for r in comparison.compared)] for name, form in formats.items()]
     extents = ["complete" if r.complete else "PARTIAL" if r.partial else "INCOMPLETE" for r in comparison.compared]

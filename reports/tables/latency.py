@@ -4,18 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from decibench.reports.latency import Latency
+from decibench.reports.latency import Latency, LatencyStats
 from decibench.reports.tables.layout import Table, millis
 
 
 def latency_tables(latency: Latency) -> Iterator[Table]:
-    """Request latency over all trials and by trial."""
+    """Request latency over all trials and by trial; where any request was asked again, with its retries too."""
     if latency.overall is None:
         return
-    per_trial = latency.by_trial if len(latency.by_trial) > 1 else {}
-    rows = [
-        [name, str(s.requests), millis(s.mean_s), millis(s.p50_s), millis(s.p95_s), millis(s.p99_s)]
-        for name, s in [("all trials", latency.overall), *((f"trial {t}", s) for t, s in per_trial.items())]
-    ]
-    columns = ["request latency, ms", "requests", "mean", "p50", "p95", "p99"]
+    rows = list(_rows(latency.overall, latency.by_trial, ""))
+    if (latency.with_retries, latency.by_trial_with_retries) != (latency.overall, latency.by_trial):
+        rows += _rows(latency.with_retries, latency.by_trial_with_retries, ", with retries")
+    columns = ["request latency, ms", "requests", "untimed", "mean", "p50", "p95", "p99"]
     yield Table("Latency (warm-ups apart)", columns, rows)
+
+
+def _rows(overall: LatencyStats | None, by_trial: dict[str, LatencyStats], suffix: str) -> Iterator[list[str]]:
+    yield _row(f"all trials{suffix}", overall)
+    if len(by_trial) > 1:
+        yield from (_row(f"trial {trial}{suffix}", stats) for trial, stats in by_trial.items())
+
+
+def _row(name: str, stats: LatencyStats | None) -> list[str]:
+    if stats is None:
+        return [name, *["-"] * 6]
+    seconds = (stats.mean_s, stats.p50_s, stats.p95_s, stats.p99_s)
+    return [name, str(stats.requests), str(stats.untimed), *map(millis, seconds)]

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from decibench.cases.schema import SPLITS
-from decibench.reports.report import Report
+from decibench.reports.report import Report, primary_gate
 from decibench.reports.summary import Metrics, SplitMetrics
 from decibench.reports.tables.figures import reported
 from decibench.reports.tables.gates import gate_tables
 from decibench.reports.tables.latency import latency_tables
-from decibench.reports.tables.layout import Table, count, number, share
+from decibench.reports.tables.layout import Table, count, number, percent, share
 
 
 def report_tables(report: Report) -> Iterator[Table]:
@@ -47,9 +47,31 @@ def headline(report: Report) -> str:
     return f"{name} on {report.suite.name} {report.suite.version}: no core decision was measured."
 
 
-def notes(report: Report) -> Iterator[str]:
-    """What a reader must know to read the figures right."""
-    yield from (f"Incomplete: {reason}." for reason in report.incomplete_reasons)
+def decision_line(report: Report) -> str:
+    """What may be done with the answers, by the primary gate and its test on holdout: no more than that supports."""
+    primary = primary_gate(report.protocol)
+    gate = report.gates[primary]
+    if gate["threshold"] is None:
+        unfitted = gate["status"] in ("not-fitted", "refused")
+        return f"Act on nothing: {'no gate was fitted' if unfitted else 'no threshold qualifies'}."
+    act = f"{gate['threshold']:g} or more"
+    test = report.gates["holdout_tests"].get(primary)
+    if test is None:
+        return f"To act at {act} is not confirmed: it was not tested on holdout."
+    if test["risk"] is None:
+        return f"Act on nothing: at {act} none of {test['decisions']} holdout decisions is accepted."
+    found = f"on holdout {test['accepted']} of {test['decisions']} are accepted, {test['errors']} of them wrong"
+    claim = f"an error of at most {percent(test['alpha'])}"
+    safe = test["unsafe"] is None or test["unsafe"]["passed"] is not False
+    if test["outcome"] == "within" and test["proved"] and safe:
+        return f"Act at {act}: {found}, and {claim} is confirmed."
+    return f"To act at {act} with {claim} is {'refuted' if test['outcome'] == 'above' else 'not confirmed'}: {found}."
+
+
+def notes(report: Report, *, rows: bool = True) -> Iterator[str]:
+    """What a reader must know to read the figures right; without ``rows`` no item is named."""
+    # The items that a reason is about stand in brackets at its end.
+    yield from (f"Incomplete: {reason if rows else reason.partition(' (')[0]}." for reason in report.incomplete_reasons)
     scope = report.scope
     if report.partial:
         yield (
@@ -65,7 +87,7 @@ def notes(report: Report) -> Iterator[str]:
         yield f"Required gate {held}: {report.gate_check.reason}."
     looks = report.holdout_looks
     if "holdout" in report.metrics and looks.all_candidates is None:
-        yield "Looks at this holdout: unknown, because their ledger cannot be read."
+        yield "Looks at this holdout: unknown, because no ledger of them can be read."
     elif "holdout" in report.metrics:
         yield (
             f"Looks at this holdout recorded here: {looks.this_candidate} by this candidate, {looks.this_family} by "

@@ -20,16 +20,30 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+import altair
+import jinja2
 import numpy.random
+import pyarrow.parquet
 import pytest
 import rich.table
 import scipy.stats
+import vl_convert
 
 # pytester forgets the modules that a run inside this process imported, and numpy cannot be imported twice.
 import decibench.bench_tests.finish
 import decibench.reports.terminal
 
-_KEPT = (decibench.bench_tests.finish, decibench.reports.terminal, numpy.random, rich.table, scipy.stats)
+_KEPT = (
+    decibench.bench_tests.finish,
+    decibench.reports.terminal,
+    altair,
+    jinja2,
+    numpy.random,
+    pyarrow.parquet,
+    rich.table,
+    scipy.stats,
+    vl_convert,
+)
 
 _TESTS = "decibench.bench_tests"
 
@@ -146,7 +160,7 @@ def suite(make_suite: Callable[..., Path]) -> Path:
 @pytest.fixture
 def bench(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Bench:
     """Run the benchmark in this process."""
-    for name in ("PYTEST_XDIST_WORKER", "PYTEST_XDIST_TESTRUNUID"):
+    for name in ("PYTEST_XDIST_WORKER", "PYTEST_XDIST_TESTRUNUID", "GITHUB_STEP_SUMMARY"):
         monkeypatch.delenv(name, raising=False)
     number = 0
 

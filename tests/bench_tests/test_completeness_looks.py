@@ -185,7 +185,7 @@ def test_a_damaged_ledger_is_named_and_nothing_measured_is_lost(
         assert counts(run, candidate) == (None, None)
         assert family(run, candidate) == (candidate, None, None)
         summary = (run.folder / candidate / "summary.md").read_text()
-        assert "Looks at this holdout: unknown, because their ledger cannot be read." in summary
+        assert "Looks at this holdout: unknown, because no ledger of them can be read." in summary
     assert ledger.read_text() == whole + whole[:40] + "\n"
 
     ledger.write_text(whole)

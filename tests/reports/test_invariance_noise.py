@@ -117,8 +117,8 @@ def test_mere_noise_has_no_excess_however_large_it_is() -> None:
         assert excess.interval.low < 0 < excess.interval.high
     assert found.retest is not None
     # Each floor sums the same scenarios in an order of its own.
-    floors = [floor.total_variation.model_dump(mode="json") for floor in (effect.retest, found.retest)]
-    assert list(differences(*floors)) == []
+    first, second = (floor.total_variation.model_dump(mode="json") for floor in (effect.retest, found.retest))
+    assert list(differences(first, second)) == []
 
 
 def test_an_effect_of_order_stands_out_of_the_noise() -> None:

@@ -1,0 +1,127 @@
+// The table of disagreements: shows those that search, selects and the filter on who is right leave, a page at a time.
+(async () => {
+  const { element, isolated, scrolled, cell, number, whole, unpacked, expander, pager } = table;
+  const place = document.getElementById("rows");
+  const columns = place.querySelectorAll("thead th").length;
+  const data = await unpacked("packed");
+  if (data === null) {
+    document.getElementById("count").textContent = "This browser cannot unpack the disagreements; a current one can.";
+    return;
+  }
+  const { candidates, rows, texts } = data;
+  const chosen = { search: "", who: "", fields: {} };
+
+  const top = (answer) => (answer.probabilities === null ? null : Math.max(...Object.values(answer.probabilities)));
+  const outcome = (answer) => (answer.failure !== null ? "failed" : answer.right ? "right" : "wrong");
+
+  // Filters by value: a candidate that is right alone, or wrong alone, or none that is right.
+  const filters = new Map();
+  candidates.forEach((name, index) => {
+    const rest = candidates.length > 2 ? "all others" : candidates[1 - index];
+    filters.set(`right-${index}`, [
+      `${name} right, ${rest} wrong`,
+      (row) => row.answers.every((answer, at) => answer.right === (at === index)),
+    ]);
+    // Of two candidates one that is wrong alone is the other that is right alone.
+    if (candidates.length > 2) {
+      filters.set(`wrong-${index}`, [
+        `${name} wrong, ${rest} right`,
+        (row) => row.answers.every((answer, at) => answer.right === (at !== index)),
+      ]);
+    }
+  });
+  filters.set("none", ["none right", (row) => row.answers.every((answer) => !answer.right)]);
+
+  function haystack(row) {
+    if (row.haystack === undefined) {
+      const text = texts[row.case];
+      const question = text && text.questions[row.question];
+      const parts = [row.case, row.question, row.expected, ...row.options, ...row.answers.map((a) => a.failure ?? "")];
+      if (text) parts.push(text.state);
+      if (question) parts.push(question.instructions, ...Object.values(question.descriptions));
+      row.haystack = parts.join("\n").toLowerCase();
+    }
+    return row.haystack;
+  }
+
+  const fits = (row) =>
+    (chosen.who === "" || filters.get(chosen.who)[1](row)) &&
+    Object.entries(chosen.fields).every(([field, value]) => value === "" || row[field] === value) &&
+    (chosen.search === "" || haystack(row).includes(chosen.search));
+
+  function answered(answer) {
+    const said = answer.failure === null ? [isolated(answer.choice), ` ${number(top(answer), 4)} `] : [];
+    const failure = answer.failure === null ? [] : [" ", isolated(answer.failure)];
+    return element("td", outcome(answer), ...said, element("span", "outcome", outcome(answer)), ...failure);
+  }
+
+  function line(row) {
+    return element(
+      "tr",
+      "",
+      element("th", "", expander(row.case, columns, () => detail(row))),
+      cell(row.family),
+      cell(row.variant),
+      cell(String(row.trial), "number"),
+      cell(row.question),
+      cell(row.expected),
+      ...row.answers.map(answered),
+      cell(number(row.spread, 4), "number"),
+    );
+  }
+
+  function detail(row) {
+    const text = texts[row.case];
+    const question = text && text.questions[row.question];
+    const made = element("div", "case");
+    if (text) made.append(element("h4", "", "State"), scrolled(text.state, "State"));
+    if (question) made.append(element("h4", "", "Instructions"), scrolled(question.instructions, "Instructions"));
+    made.append(element("h4", "", "Options"), options(row, question));
+    return made;
+  }
+
+  const tag = (name) => element("span", `tag ${name}`, name);
+
+  function options(row, question) {
+    const head = element("tr", "", ...["option", ...candidates].map((name) => element("th", "", isolated(name))));
+    const body = element("tbody", "");
+    for (const option of row.options) {
+      const marks = option === row.expected ? [tag("expected")] : row.unsafe.includes(option) ? [tag("unsafe")] : [];
+      const name = element("th", "", isolated(option), " ", ...marks);
+      const description = question && question.descriptions[option];
+      if (description) name.append(isolated(description, "div", "description"));
+      body.append(element("tr", "", name, ...row.answers.map((answer) => mass(answer, option))));
+    }
+    return element("div", "scroll", element("table", "", element("thead", "", head), body));
+  }
+
+  function mass(answer, option) {
+    const probability = answer.probabilities === null ? null : answer.probabilities[option];
+    return element("td", "number", number(probability, 4), " ", ...(answer.choice === option ? [tag("chosen")] : []));
+  }
+
+  const show = pager(place.querySelector("table.rows tbody"), 25, "disagreements", line);
+  const refresh = () => show(rows.filter(fits), rows.length);
+
+  document.getElementById("search").addEventListener("input", (event) => {
+    chosen.search = event.target.value.trim().toLowerCase();
+    refresh();
+  });
+  const who = document.getElementById("who");
+  for (const [value, [label, holds]] of filters) {
+    who.append(new Option(`${label} (${whole(rows.filter(holds).length)})`, value));
+  }
+  who.addEventListener("change", () => {
+    chosen.who = who.value;
+    refresh();
+  });
+  for (const select of place.querySelectorAll("select[data-field]")) {
+    for (const name of new Set(rows.map((row) => row[select.dataset.field]))) select.append(new Option(name, name));
+    select.addEventListener("change", () => {
+      chosen.fields[select.dataset.field] = select.value;
+      refresh();
+    });
+  }
+  refresh();
+  place.dataset.ready = "true";
+})();

@@ -1,0 +1,154 @@
+// The table of decisions: shows those that search, selects and filters leave, in the order asked for, a page at a time.
+(async () => {
+  const { element, isolated, scrolled, cell, number, whole, unpacked, expander, pager } = table;
+  const place = document.getElementById("rows");
+  const columns = place.querySelectorAll("thead th").length;
+  const data = await unpacked("packed");
+  if (data === null) {
+    document.getElementById("count").textContent = "This browser cannot unpack the decisions; a current one can.";
+    return;
+  }
+  const { rows, texts } = data;
+  const chosen = { search: "", flags: new Set(), fields: {}, key: null, rising: true };
+
+  const outcome = (row) => (row.failure !== null ? "failed" : row.choice === row.expected ? "right" : "wrong");
+
+  function haystack(row) {
+    if (row.haystack === undefined) {
+      const text = texts[row.case];
+      const question = text && text.questions[row.question];
+      const parts = [row.case, row.question, row.expected, ...row.options, row.failure ?? ""];
+      if (text) parts.push(text.state);
+      if (question) parts.push(question.instructions, ...Object.values(question.descriptions));
+      row.haystack = parts.join("\n").toLowerCase();
+    }
+    return row.haystack;
+  }
+
+  const fits = (row) =>
+    [...chosen.flags].every((flag) => row.flags.includes(flag)) &&
+    Object.entries(chosen.fields).every(([field, value]) => value === "" || row[field] === value) &&
+    (chosen.search === "" || haystack(row).includes(chosen.search));
+
+  function value(row) {
+    if (chosen.key === "outcome") return outcome(row);
+    return chosen.key === "flags" ? shownFlags(row) : row[chosen.key];
+  }
+
+  // What the column of outcomes says is no flag of its own.
+  const shownFlags = (row) => row.flags.filter((flag) => flag !== "wrong" && flag !== "failed").join(", ");
+
+  // Rows without a value come last, in either direction.
+  function inOrder(left, right) {
+    const [a, b] = [value(left), value(right)];
+    if (a === null || b === null) return (a === null) - (b === null);
+    return (chosen.rising ? 1 : -1) * (typeof a === "number" ? a - b : a < b ? -1 : a > b ? 1 : 0);
+  }
+
+  function line(row) {
+    const unsafe = row.choice !== null && row.unsafe.includes(row.choice);
+    return element(
+      "tr",
+      outcome(row),
+      element("th", "", expander(row.case, columns, () => detail(row))),
+      cell(row.family),
+      cell(row.variant),
+      cell(row.split),
+      cell(String(row.trial), "number"),
+      cell(row.question),
+      cell(row.expected),
+      cell(row.choice ?? "-", unsafe ? "harm" : ""),
+      cell(number(row.top, 4), "number"),
+      cell(outcome(row), "outcome"),
+      cell(shownFlags(row)),
+    );
+  }
+
+  function detail(row) {
+    const text = texts[row.case];
+    const question = text && text.questions[row.question];
+    const made = element("div", "case");
+    if (text) made.append(element("h4", "", "State"), scrolled(text.state, "State"));
+    if (question) made.append(element("h4", "", "Instructions"), scrolled(question.instructions, "Instructions"));
+    made.append(element("h4", "", "Options"), options(row, question));
+    if (row.failure !== null) made.append(element("p", "failure", "Failed. ", isolated(row.failure)));
+    made.append(element("p", "aside", measured(row)));
+    return made;
+  }
+
+  function options(row, question) {
+    const items = row.options.map((option, index) => {
+      const marks = [
+        ["chosen", option === row.choice],
+        ["expected", option === row.expected],
+        ["unsafe", row.unsafe.includes(option)],
+        ["demanded", option === row.demanded],
+      ];
+      const tags = marks.filter(([, holds]) => holds).map(([name]) => element("span", `tag ${name}`, name));
+      const description = question && question.descriptions[option];
+      return element(
+        "li",
+        "",
+        element("div", "option", isolated(option), ...tags),
+        mass(row.probabilities === null ? null : row.probabilities[index]),
+        ...(description ? [isolated(description, "div", "description")] : []),
+      );
+    });
+    return element("ul", "options", ...items);
+  }
+
+  function mass(probability) {
+    const bar = element("span", "bar");
+    bar.style.setProperty("--share", String(probability ?? 0));
+    bar.setAttribute("aria-hidden", "true");
+    return element("div", "mass", bar, element("span", "number", number(probability, 4)));
+  }
+
+  function measured(row) {
+    const latency = row.latency_s === null ? "unknown" : `${number(1000 * row.latency_s, 2)} ms`;
+    const sum = row.raw_sum === null ? "" : `Probabilities summed to ${row.raw_sum} before normalisation. `;
+    return `${sum}Latency: ${latency}.`;
+  }
+
+  const show = pager(place.querySelector("table.rows tbody"), 50, "decisions", line);
+
+  function refresh() {
+    const found = rows.filter(fits);
+    show(chosen.key === null ? found : found.sort(inOrder), rows.length);
+  }
+
+  function sortBy(button) {
+    const head = button.closest("th");
+    chosen.rising = chosen.key === button.dataset.key ? !chosen.rising : true;
+    chosen.key = button.dataset.key;
+    for (const other of head.parentElement.children) other.setAttribute("aria-sort", "none");
+    head.setAttribute("aria-sort", chosen.rising ? "ascending" : "descending");
+    refresh();
+  }
+
+  function press(button) {
+    const flag = button.dataset.flag;
+    if (!chosen.flags.delete(flag)) chosen.flags.add(flag);
+    button.setAttribute("aria-pressed", String(chosen.flags.has(flag)));
+    refresh();
+  }
+
+  document.getElementById("search").addEventListener("input", (event) => {
+    chosen.search = event.target.value.trim().toLowerCase();
+    refresh();
+  });
+  for (const select of place.querySelectorAll("select[data-field]")) {
+    for (const name of new Set(rows.map((row) => row[select.dataset.field]))) select.append(new Option(name, name));
+    select.addEventListener("change", () => {
+      chosen.fields[select.dataset.field] = select.value;
+      refresh();
+    });
+  }
+  for (const button of place.querySelectorAll("[data-flag]")) {
+    button.append(` (${whole(rows.filter((row) => row.flags.includes(button.dataset.flag)).length)})`);
+    button.addEventListener("click", () => press(button));
+  }
+  for (const button of place.querySelectorAll("[data-key]")) button.addEventListener("click", () => sortBy(button));
+  refresh();
+  place.dataset.ready = "true";
+})();

@@ -1,0 +1,102 @@
+"""The chart of quality over latency, each candidate beside its price, and what its sentence must not leave out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from decibench.reports.comparisons.comparison import Comparison
+from decibench.reports.pages.chart import Chart
+from decibench.reports.pages.series import Series
+from decibench.reports.pages.theme import rows as inline
+from decibench.reports.pages.theme import themed
+from decibench.reports.report import Report
+from decibench.reports.tables.layout import Table, share
+
+_MACHINE = ("platform", "machine", "cpus")
+"""What an environment says of the machine."""
+
+
+def tradeoff_chart(comparison: Comparison, reports: Mapping[str, Report], series: Series) -> Chart | None:
+    """Candidates by median latency and macro accuracy; None where none has both."""
+    placed = [row for name, report in reports.items() if (row := _row(name, report, comparison)) is not None]
+    if not placed:
+        return None
+    figures = "; ".join(f"{row['candidate']} {row['p50']}, {row['text']}, {row['cost']}" for row in placed)
+    said = [
+        f"Median request latency and macro accuracy on {comparison.split}, each with its cost per 1,000 decisions: "
+        f"{figures}. Latency is that of requests, failed ones included where they were timed, warm-ups apart; whether "
+        "a model answers on this machine or on another one is not told apart.",
+    ]
+    missing = [*(name for name in reports if name not in {row["candidate"] for row in placed}), *comparison.not_run]
+    if missing:
+        said.append(f"Not in the drawing, for want of a latency or an accuracy: {', '.join(missing)}.")
+    columns = ["candidate", "macro_accuracy", "95% interval", "p50", "cost per 1,000 decisions"]
+    rows = [[row[name] for name in ("candidate", "text", "interval", "p50", "cost")] for row in placed]
+    title = "Quality, latency and cost"
+    return Chart("tradeoff", title, " ".join(said), _spec(placed, series), Table(title, columns, rows))
+
+
+def conditions(reports: Mapping[str, Report]) -> Iterator[str]:
+    """Under which conditions the latencies were measured, as far as they bear on a difference between candidates."""
+    every = list(reports.values())
+    if len(every) < 2:
+        return
+    if all(report.scope.interleaved for report in every):
+        yield "Candidates were asked in turn, case by case, so that those of one run met the same drift of the machine."
+    else:
+        yield "Candidates were asked one after another, or in several runs: drift of the machine is in the difference."
+    if len({tuple(report.environment.get(part) for part in _MACHINE) for report in every}) > 1:
+        yield "The reports name different machines, which are in the difference too."
+
+
+def usd_per_1000(report: Report) -> float | None:
+    """US dollars per 1,000 decisions of the run, all splits and variants; None where the total is not known."""
+    decisions = sum(len(record.decisions) for record in report.records)
+    total = report.cost.total_usd
+    return None if total is None or not decisions else 1000 * total / decisions
+
+
+def _row(name: str, report: Report, comparison: Comparison) -> dict[str, Any] | None:
+    latency, split = report.latency.overall, comparison.split
+    accuracy = report.metrics[split].overall.macro_accuracy if split else None
+    # A logarithm has no place for a clock that stood still.
+    if latency is None or latency.p50_s <= 0 or accuracy is None or split is None:
+        return None
+    interval = report.evidence.intervals[split].macro_accuracy.interval if report.evidence else None
+    usd = usd_per_1000(report)
+    cost = "cost unknown" if usd is None else f"{usd:.4g} USD"
+    return {
+        "candidate": name,
+        "p50_ms": 1000 * latency.p50_s,
+        "accuracy": accuracy,
+        "low": interval.low if interval else None,
+        "high": interval.high if interval else None,
+        "text": share(accuracy),
+        "interval": f"{share(interval.low)} to {share(interval.high)}" if interval else "-",
+        "p50": f"{1000 * latency.p50_s:.3g} ms",
+        "cost": cost,
+    }
+
+
+def _spec(rows: list[dict[str, Any]], series: Series) -> dict[str, Any]:
+    import altair as alt
+
+    costs = json.dumps({row["candidate"]: f"{row['candidate']}: {row['cost']}" for row in rows})
+    legend = series.legend(values=[row["candidate"] for row in rows], labelExpr=f"({costs})[datum.label]")
+    reach = [0.5 * min(row["p50_ms"] for row in rows), 2 * max(row["p50_ms"] for row in rows)]
+    base = alt.Chart(inline(rows)).encode(
+        x=alt.X(
+            "p50_ms:Q",
+            title="median request latency in ms (logarithmic)",
+            scale=alt.Scale(type="log", domain=reach),
+            axis=alt.Axis(format="~g", tickCount=5, grid=False),
+        ),
+        color=series.colour(legend),
+        tooltip=[alt.Tooltip(f"{name}:N") for name in ("candidate", "text", "interval", "p50", "cost")],
+    )
+    y = alt.Y("low:Q", title="macro_accuracy", axis=alt.Axis(format="%"), scale=alt.Scale(zero=False))
+    spans = base.mark_rule(strokeWidth=2).encode(y=y, y2="high:Q")
+    marks = base.mark_point(size=70, filled=True, opacity=1).encode(y="accuracy:Q", shape=series.shape(legend))
+    return themed(alt.layer(spans, marks).properties(width="container", height=300))

@@ -1,0 +1,27 @@
+"""Where a report comes from: model, candidate, suite, protocol, and the machine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from decibench.cases.jsonio import canonical_json
+from decibench.reports.report import Report
+
+_IDENTITY: Final = ("model", "revision", "file_sha256", "device", "dtype")
+_DETAILS: Final = ("settings", "packages")
+
+
+def provenance(report: Report) -> Iterator[tuple[str, str]]:
+    """Name and value of every fact that is known."""
+    identity = report.candidate.identity
+    yield from ((name, str(identity[name])) for name in _IDENTITY if identity.get(name) is not None)
+    yield from ((name, canonical_json(identity[name])) for name in _DETAILS if identity.get(name))
+    if report.candidate.hash is not None:
+        yield "candidate hash", report.candidate.hash
+    yield "suite", f"{report.suite.name} {report.suite.version}, {report.suite.hash}"
+    yield "protocol", f"{report.protocol.name} {report.protocol.version}, {report.protocol_hash}"
+    yield "run", f"{report.run}, {report.created}"
+    yield "environment", ", ".join(f"{name} {value}" for name, value in report.environment.items()) or "unknown"
+    if report.seal:
+        yield "seal", report.seal

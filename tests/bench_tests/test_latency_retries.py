@@ -1,0 +1,84 @@
+"""Requests that were asked again: latency with and without the attempts that failed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from decibench.reports.report import read_report
+
+Bench: TypeAlias = Callable[..., Any]
+Own: TypeAlias = Callable[..., Path]
+
+BODY = """
+if Path("broken.txt").exists():
+    raise CandidateError("timeout", "too late")
+return Answer({key: even(question) for key, question in request.questions.items()})
+"""
+CREATE = """
+if Path("gone.txt").exists():
+    raise CandidateError("gone", "no weights")
+return Own()
+"""
+
+
+def by_case(run: Any) -> dict[str, dict[str, Any]]:
+    """The records of a report by case."""
+    return {record["case"]: record for record in run.report("own")["records"]}
+
+
+def test_earlier_attempts_are_kept_in_order(bench: Bench, own: Own, suite: Path) -> None:
+    candidate = own(BODY)
+    broken = Path("broken.txt")
+    broken.touch()
+    first = bench(suite, "--candidate", candidate)
+    once = by_case(first)
+    second = bench(suite, "--candidate", candidate, "--resume", first.folder, "--retry-failed")
+    twice = by_case(second)
+    broken.unlink()
+    third = bench(suite, "--candidate", candidate, "--resume", first.folder, "--retry-failed")
+    assert third.code == 0
+    for case, record in by_case(third).items():
+        assert record["attempt"] == 3
+        assert record["earlier_s"] == [once[case]["latency_s"], twice[case]["latency_s"]]
+
+
+def test_latency_with_and_without_retries_stand_beside_each_other(bench: Bench, own: Own, suite: Path) -> None:
+    candidate = own(BODY)
+    Path("broken.txt").touch()
+    first = bench(suite, "--candidate", candidate)
+    Path("broken.txt").unlink()
+    again = bench(suite, "--candidate", candidate, "--resume", first.folder, "--retry-failed")
+    report = read_report(again.folder / "own" / "report.json")
+    latency, waited = report.latency, [r.earlier_s[0] + (r.latency_s or 0) for r in report.records]
+    assert latency.overall is not None
+    assert latency.with_retries is not None
+    assert latency.overall.requests == latency.with_retries.requests == 24
+    assert abs(latency.with_retries.mean_s - sum(waited) / 24) < 1e-12
+    assert latency.by_trial_with_retries == {"1": latency.with_retries}
+    summary = (again.folder / "own" / "summary.md").read_text("utf-8")
+    assert "| all trials, with retries | 24 | 0 |" in summary
+    assert "all trials, with retries" in again.output
+
+
+def test_without_retries_only_one_figure_stands_there(bench: Bench, own: Own, suite: Path) -> None:
+    run = bench(suite, "--candidate", own(BODY))
+    latency = run.report("own")["latency"]
+    assert latency["with_retries"] == latency["overall"]
+    assert latency["by_trial_with_retries"] == latency["by_trial"]
+    assert "with retries" not in run.output
+
+
+def test_an_attempt_that_was_never_timed_leaves_the_sum_unknown(bench: Bench, own: Own, suite: Path) -> None:
+    candidate = own(BODY, create=CREATE)
+    Path("gone.txt").touch()
+    first = bench(suite, "--candidate", candidate)
+    assert first.report("own")["latency"]["overall"] is None
+    Path("gone.txt").unlink()
+    again = bench(suite, "--candidate", candidate, "--resume", first.folder, "--retry-failed")
+    assert {(r["attempt"], *r["earlier_s"]) for r in again.report("own")["records"]} == {(2,)}
+    latency = again.report("own")["latency"]
+    assert latency["overall"]["requests"] == 24
+    assert latency["with_retries"] is None
+    assert "all trials, with retries" in again.output
