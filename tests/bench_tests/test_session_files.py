@@ -52,6 +52,8 @@ def test_a_session_writes_the_documented_files_and_exits_0(bench: Bench, suite: 
         "baseline/report.json",
         "baseline/gate.json",
         "baseline/summary.md",
+        "baseline/report.html",
+        "baseline/benchmark.json",
     }
     assert run.journal()[0]["kind"] == "run"
     assert len(run.records()) == 24
@@ -67,7 +69,11 @@ def test_a_session_writes_the_documented_files_and_exits_0(bench: Bench, suite: 
 def test_two_candidates_also_write_a_comparison(bench: Bench, suite: Path, mode: list[str]) -> None:
     run = bench(suite, "--candidate", "uniform", "--candidate", "first-option", *mode)
     assert run.code == 0
-    assert {name for name in _files(run.folder) if "/" not in name} == {"comparison.json", "comparison.md"}
+    assert {name for name in _files(run.folder) if "/" not in name} == {
+        "comparison.json",
+        "comparison.md",
+        "comparison.html",
+    }
     assert {name.split("/")[0] for name in _files(run.folder) if "/" in name} == {"uniform", "first-option"}
     comparison = run.json("comparison.json")
     assert comparison["reference"] == "uniform"

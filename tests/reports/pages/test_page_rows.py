@@ -206,6 +206,7 @@ def test_hostile_text_is_shown_as_text_within_the_page(
         page.set_viewport_size({"width": width, "height": 800})
         assert page.evaluate("document.documentElement.scrollWidth") == width
         assert page.evaluate("document.querySelector('tr.detail').offsetHeight") < 3000
+        assert page.evaluate("document.querySelector('table.rows tbody tr').offsetHeight") < 400
     assert page.locator("img").count() == 0
 
 
