@@ -46,7 +46,8 @@ def completeness(
         missing=missing[:10],
         retried=sum(record.attempt > 1 for record in records),
         set_aside=sum(record.candidate_hash not in (wanted, None) for record in journal.records),
-        interleaved=plan.options.interleave,
+        # What was asked before the run was resumed may have been asked in another order.
+        interleaved=plan.options.interleave and plan.options.resume is None,
     )
     reasons = []
     if missing and not chosen_stop:

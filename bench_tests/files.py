@@ -7,7 +7,7 @@ from pathlib import Path
 from decibench.bench_tests.plan import Plan
 from decibench.bench_tests.storage import BENCHMARK, write_benchmark
 from decibench.gates.gate import GATE, Gate, write_gate
-from decibench.reports.decision_table import write_decision_table
+from decibench.reports.decision_table import TABLE_FORMATS, write_decision_table
 from decibench.reports.markdown import SUMMARY, summary_markdown
 from decibench.reports.pages.page import PAGE, report_page
 from decibench.reports.regression import REGRESSION, Regression
@@ -26,8 +26,12 @@ def write_files(plan: Plan, report: Report, gate: Gate, regression: Regression |
     summary = summary_markdown(sealed, rows=view != "aggregate-only", regression=regression)
     (folder / SUMMARY).write_text(summary, "utf-8")
     write_benchmark(sealed, folder / BENCHMARK)
-    for suffix in plan.options.report_formats:
-        write_decision_table(sealed, folder / f"decisions.{suffix}")
+    for suffix in TABLE_FORMATS:
+        table = folder / f"decisions.{suffix}"
+        if suffix in plan.options.report_formats:
+            write_decision_table(sealed, table)
+        else:
+            table.unlink(missing_ok=True)
     page = report_page(sealed, view=view, cases=plan.suite.cases, regression=regression)
     (folder / PAGE).write_text(page, "utf-8")
     return sealed

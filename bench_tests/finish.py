@@ -25,11 +25,11 @@ from decibench.gates.check import check_holdout, check_issued
 from decibench.gates.concluding import conclude
 from decibench.gates.fitting import Gates, fit_gates, unfitted_gates
 from decibench.gates.gate import Gate, PrimaryGate, check_applies, name_of
-from decibench.reports.comparisons.comparison import Comparison, compare, write_comparison
+from decibench.reports.comparisons.comparison import COMPARISON_SUMMARY, Comparison, compare, write_comparison
 from decibench.reports.journal import Journal, is_started, read_journal
 from decibench.reports.latency import LoadTime, Prices
 from decibench.reports.ledger import LEDGER, Look, add_look, count_looks, read_ledger
-from decibench.reports.markdown import SUMMARY, comparison_markdown, summary_markdown
+from decibench.reports.markdown import SUMMARY
 from decibench.reports.pages.comparison import COMPARISON_PAGE, comparison_page
 from decibench.reports.record import Record
 from decibench.reports.regression import Regression, regression_of
@@ -92,23 +92,12 @@ def _finish(plan: Plan, recorder: Recorder, blessed: Mapping[str, Report], chose
             page = comparison_page(comparison, reports, view=plan.options.view, cases=plan.suite.cases)
             (recorder.run_dir / COMPARISON_PAGE).write_text(page, "utf-8")
     with _noting(errors, recorder.run_dir):
-        warning = write_step_summary(_step_summary(plan, reports, regressions, comparison))
+        summaries = [f"{report.candidate.name}/{SUMMARY}" for report in reports]
+        warning = write_step_summary(recorder.run_dir, [*([COMPARISON_SUMMARY] if comparison else []), *summaries])
     lost = any(plan.by_id[id_].candidate not in reported for id_ in recorder.collected) and not chosen_stop
     unchecked = _unchecked(plan, reports, regressions)
     exit_ = _exit(plan, reports, regressions, errors, lost or unchecked is not None)
     return Finished(reports, comparison, exit_, errors, unchecked, regressions, warning)
-
-
-def _step_summary(
-    plan: Plan, reports: Sequence[Report], regressions: Mapping[str, Regression], comparison: Comparison | None
-) -> dict[str, str]:
-    """The Markdown of the run by the name of its file, the comparison first."""
-    rows = plan.options.view != "aggregate-only"
-    parts = {} if comparison is None else {"comparison.md": comparison_markdown(comparison)}
-    for report in reports:
-        name = report.candidate.name
-        parts[f"{name}/{SUMMARY}"] = summary_markdown(report, rows=rows, regression=regressions.get(name))
-    return parts
 
 
 def _journal(plan: Plan, recorder: Recorder, name: str) -> Journal | None:

@@ -90,8 +90,6 @@ class Rounds:
             "requests": stats.requests,
             "failed": failed,
             "p50_s": stats.p50_s,
-            "p95_s": stats.p95_s,
-            "p99_s": stats.p99_s,
         }
 
     @property

@@ -165,6 +165,12 @@ def read_options(config: pytest.Config) -> Options:
         latency=bool(get("--latency")),
         home=home,
     )
+    _check(options)
+    return options
+
+
+def _check(options: Options) -> None:
+    """Raise UsageError where options do not fit together."""
     for wrong, message in (
         (not 1 <= options.trials <= 10, f"--trials {options.trials}: use 1 to 10"),
         (options.smoke_calls < 1, f"--smoke-calls {options.smoke_calls}: use at least 1"),
@@ -195,7 +201,6 @@ def read_options(config: pytest.Config) -> Options:
     ):
         if wrong:
             raise pytest.UsageError(message)
-    return options
 
 
 def _chosen(options: Options) -> list[str]:

@@ -115,7 +115,7 @@ def pytest_runtest_makereport(
         content: dict[str, Any] = {
             "record": record.model_dump_json(),
             "load": None if outcome.load is None else dict(outcome.load),
-            "outcome": "failed" if record.failed else "missed" if record.missed else "correct",
+            "outcome": record.outcome,
             "resumed": outcome.resumed,
             "fatal": record.fatal.detail if record.fatal and not outcome.resumed else None,
         }

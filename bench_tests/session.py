@@ -85,7 +85,8 @@ class Controller:
         before = recorder.counts.total()
         record = recorder.receive(report)
         if record is not None:
-            add_properties(self._config, recorder.plan.options, report, record)
+            candidate = recorder.plan.by_id[item_id(report.nodeid)].candidate
+            add_properties(self._config, recorder.plan.options, report, candidate, record)
         if recorder.counts.total() > before and self._live:
             self._show(report)
         if recorder.fatal:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -14,15 +14,18 @@ _FILE: Final = "GITHUB_STEP_SUMMARY"
 _NAMED: Final = 10
 
 
-def write_step_summary(parts: Mapping[str, str]) -> str | None:
-    """Append ``parts``, Markdown by the name of its file, to the step summary; nothing outside GitHub Actions.
+def write_step_summary(run_dir: Path, names: Iterable[str]) -> str | None:
+    """Append the Markdown files ``names`` of ``run_dir`` to the step summary; nothing outside GitHub Actions.
 
-    A part is written whole or not at all, as long as the step summary stays within its limit; a sentence names the
+    A file is copied whole or not at all, as long as the step summary stays within its limit; a sentence names the
     files of the others. Returns a sentence where the step summary cannot be written: it is a copy, and what a run
     found does not depend on it.
     """
     name = os.environ.get(_FILE)
-    if os.environ.get("GITHUB_ACTIONS") != "true" or not name or not parts:
+    if os.environ.get("GITHUB_ACTIONS") != "true" or not name:
+        return None
+    parts = {part: (run_dir / part).read_text("utf-8") for part in names if (run_dir / part).is_file()}
+    if not parts:
         return None
     path = Path(name)
     try:

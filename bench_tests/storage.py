@@ -1,7 +1,7 @@
 """Request times of a run in the storage format of pytest-benchmark, which compares such files with its own tools.
 
 The times of single requests stay out, as pytest-benchmark leaves them out of what it saves: they are in the report, and
-would make tens of megabytes of a large run.
+would make megabytes of a large run.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""The latency grid: requests of fixed shapes whose states no candidate was asked before.
+"""The latency grid: requests of fixed shapes, each with a state of its own.
 
 The texts are made of a frozen list of words by a seeded hash, so that they are the same everywhere, and no two states
-begin alike, so that nothing kept from an earlier state can answer a later one. The questions of a shape stay the same,
-as they do in use. Nothing here has a right answer: only the time counts.
+share their first three words, so that nothing kept from an earlier state of a run can answer a later one. The questions
+of a shape stay the same, as they do in use. Nothing here has a right answer: only the time counts.
 """
 
 from __future__ import annotations

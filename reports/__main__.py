@@ -134,6 +134,8 @@ def _render(options: argparse.Namespace) -> Exit:
     out: Path = options.out
     if out.suffix not in _RENDERED:
         raise UsageError(f"{out}: ends in none of {', '.join(_RENDERED)}; the suffix of --out chooses the format")
+    if out.suffix != ".html" and options.suite is not None:
+        raise UsageError(f"{out}: --suite says whose texts a page shows; end --out in .html, or leave --suite out")
     path: Path = options.report
     report = read_report(path / REPORT if path.is_dir() else path)
     if out.suffix == ".html":

@@ -102,7 +102,7 @@ def _rows(report: Report) -> Iterator[tuple[Any, ...]]:
             yield (
                 *(suite, report.candidate.name, *case, record.trial, record.attempt),
                 *(d.question, d.type, d.expected, d.choice),
-                ("correct" if d.choice == d.expected else "missed") if valid else "failed",
+                d.outcome,
                 None if d.failure is None else d.failure.code,
                 *((d.tie, top_option) if valid else (None, None)),
                 *(top, p_expected),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, TypeAlias
 
 from pydantic import Field
 
@@ -12,6 +12,8 @@ from decibench.cases.schema import Case, Counterfactual, Model, Role, Split
 _EXACT: Final = frozenset({str, bool, int, float, type(None)})
 _CODE_LENGTH: Final = 60
 _DETAIL_LENGTH: Final = 300
+
+Outcome: TypeAlias = Literal["correct", "missed", "failed"]
 
 MOST_TOKENS: Final = 2**53
 """More is no count: neither JSON readers nor a float would keep it exact."""
@@ -46,6 +48,11 @@ class Decision(Model):
     confidence: float | None = None
     score: float | None = None
     failure: Failure | None = None
+
+    @property
+    def outcome(self) -> Outcome:
+        """What became of it; a failed decision is neither correct nor missed."""
+        return "failed" if self.failure is not None else "correct" if self.choice == self.expected else "missed"
 
 
 class TokenUsage(Model):
@@ -100,7 +107,12 @@ class Record(Model):
     @property
     def missed(self) -> bool:
         """True when any scored decision differs from its reference."""
-        return any(d.failure is None and d.choice != d.expected for d in self.decisions)
+        return any(d.outcome == "missed" for d in self.decisions)
+
+    @property
+    def outcome(self) -> Outcome:
+        """The worst of its decisions."""
+        return "failed" if self.failed else "missed" if self.missed else "correct"
 
     @property
     def fatal(self) -> Failure | None:

@@ -114,7 +114,6 @@ class Regression(Model):
     passed: bool | None
     reason: str | None
     overall: ChangeCounts
-    by_role: dict[Role, ChangeCounts]
     by_split: dict[Split, ChangeCounts]
     asked_differently: int
     not_asked_then: int
@@ -169,7 +168,6 @@ def regression_of(report: Report, blessed: Report) -> Regression:
     matched = _matched(report.records, blessed.records)
     pairs = _pairs(matched.alike)
     overall = _counts(pairs)
-    by_role = {role: _counts([pair for pair in pairs if pair.record.role == role]) for role in get_args(Role)}
     by_split = {split: _counts([pair for pair in pairs if pair.record.split == split]) for split in SPLITS}
     reason = _unchecked(report, overall)
     return Regression(
@@ -181,7 +179,6 @@ def regression_of(report: Report, blessed: Report) -> Regression:
         passed=None if reason else not (overall.newly_wrong or overall.newly_failed or overall.shifted),
         reason=reason,
         overall=overall,
-        by_role={role: counts for role, counts in by_role.items() if counts.compared},
         by_split={split: counts for split, counts in by_split.items() if counts.compared},
         asked_differently=matched.asked_differently,
         not_asked_then=matched.not_asked_then,

@@ -19,7 +19,9 @@ from decibench.reports.journal import SuiteRef
 from decibench.reports.report import Report
 from decibench.reports.summary import Metrics
 
+SCHEMA: Final = "decibench.comparison/2"
 COMPARISON: Final = "comparison.json"
+COMPARISON_SUMMARY: Final = "comparison.md"
 
 
 class Compared(Model):
@@ -67,7 +69,7 @@ class Comparison(Model):
     for and have no figures.
     """
 
-    schema_: Annotated[Literal["decibench.comparison/2"], Field(alias="schema")] = "decibench.comparison/2"
+    schema_: Annotated[Literal["decibench.comparison/2"], Field(alias="schema")] = SCHEMA
     created: str
     suite: SuiteRef
     split: Split | None
@@ -144,7 +146,7 @@ def write_comparison(comparison: Comparison, folder: Path) -> None:
     from decibench.reports.markdown import comparison_markdown
 
     (folder / COMPARISON).write_text(comparison_json(comparison), "utf-8")
-    (folder / "comparison.md").write_text(comparison_markdown(comparison), "utf-8")
+    (folder / COMPARISON_SUMMARY).write_text(comparison_markdown(comparison), "utf-8")
 
 
 def comparison_json(comparison: Comparison) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from decibench.cases.errors import Problem, SuiteError
 from decibench.cases.schema import Model
-from decibench.reports.comparisons.comparison import COMPARISON, Comparison
+from decibench.reports.comparisons.comparison import COMPARISON, SCHEMA
 from decibench.reports.documents import read_document
 from decibench.reports.journal import JOURNAL
 from decibench.reports.report import REPORT, Report, read_report
@@ -75,7 +75,7 @@ def _said(file: Path) -> _Said:
     if not file.is_file():
         return _Said()
     try:
-        raw = read_document(file, Comparison.model_fields["schema_"].default)
+        raw = read_document(file, SCHEMA)
         not_run = raw.get("not_run", [])
         names = [standing["candidate"] for standing in raw.get("standings", [])]
         return _Said(names=[*names, *not_run], not_run=not_run, created=raw.get("created"))

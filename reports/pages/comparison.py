@@ -15,7 +15,14 @@ from decibench.reports.pages.template import render
 from decibench.reports.pages.tradeoff_chart import conditions
 from decibench.reports.pages.view import View, withheld
 from decibench.reports.report import Report
-from decibench.reports.tables.comparison import comparison_conclusions, comparison_head, comparison_tables
+from decibench.reports.tables.comparison import (
+    comparison_conclusions,
+    comparison_head,
+    difference_tables,
+    reports_table,
+    slice_tables,
+    standings_table,
+)
 from decibench.reports.tables.figures import FigureRow, figures_table
 from decibench.reports.tables.layout import Table
 
@@ -31,7 +38,6 @@ def comparison_page(
     """
     found = dict(zip(display_names(reports), reports, strict=True))
     named = {standing.candidate: found[standing.candidate] for standing in comparison.standings}
-    provenance, standings, *tables = comparison_tables(comparison)
     charts = {chart.key: chart for chart in comparison_charts(comparison, named)}
     return render(
         "comparison.html.j2",
@@ -42,11 +48,11 @@ def comparison_page(
         head=list(comparison_head(comparison)),
         conclusions=list(comparison_conclusions(comparison)),
         withheld=withheld(view, texts=bool(cases)),
-        standings=_by_candidate(standings, comparison.not_run),
-        provenance=provenance,
+        standings=_by_candidate(standings_table(comparison), comparison.not_run),
+        provenance=reports_table(comparison),
         drawn=charts,
-        slices=[table for table in tables if table.title.startswith("Accuracy by")],
-        differences=[table for table in tables if not table.title.startswith("Accuracy by")],
+        slices=list(slice_tables(comparison)),
+        differences=list(difference_tables(comparison)),
         ratios=_ratios(named),
         conditions=list(conditions(named)),
         disagreements=disagreements(named, comparison.split, view=view, cases=cases),

@@ -6,15 +6,14 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from decibench.reports.comparisons.comparison import Comparison
-from decibench.reports.figure import Figure
 from decibench.reports.pages.chart import Chart
 from decibench.reports.pages.difference_charts import difference_charts
 from decibench.reports.pages.series import Series
-from decibench.reports.pages.theme import rows as inline
-from decibench.reports.pages.theme import themed
+from decibench.reports.pages.theme import inline, themed
 from decibench.reports.pages.tradeoff_chart import tradeoff_chart
 from decibench.reports.report import Report
 from decibench.reports.selective import CurvePoint, Selective
+from decibench.reports.tables.figures import with_interval
 from decibench.reports.tables.layout import Table, number, percent, share
 
 _ROW: Final = 14
@@ -44,7 +43,7 @@ def _risk_coverage(comparison: Comparison, reports: Mapping[str, Report], series
     found = {name: selective for name, report in reports.items() if (selective := _selective(report, comparison))}
     if not found:
         return None
-    areas = ", ".join(f"{name} {_figure(selective.aurc, number)}" for name, selective in found.items())
+    areas = ", ".join(f"{name} {with_interval(selective.aurc, number)}" for name, selective in found.items())
     said = [
         "The share of errors among accepted decisions, when the more confident ones are accepted first; failed "
         "decisions are errors of the least confidence. Lines join thresholds, and nothing lies between them.",
@@ -52,7 +51,8 @@ def _risk_coverage(comparison: Comparison, reports: Mapping[str, Report], series
         "Where curves cross or part is descriptive: they are not tested against each other, and a threshold read off "
         "here is certified by nothing. The report of each candidate has its band.",
     ]
-    missing = [f"{name} (partial)" for name in reports if name not in found]
+    why = {name: "partial" if report.partial else "nothing on this split" for name, report in reports.items()}
+    missing = [f"{name} ({why[name]})" for name in reports if name not in found]
     missing += [f"{name} (not run)" for name in comparison.not_run]
     if missing:
         said.append(f"Without a curve: {', '.join(missing)}.")
@@ -62,7 +62,7 @@ def _risk_coverage(comparison: Comparison, reports: Mapping[str, Report], series
             name,
             str(selective.decisions),
             str(selective.failed),
-            _figure(selective.aurc, number),
+            with_interval(selective.aurc, number),
             *(_risk_at(selective, level) for level in _LEVELS),
         ]
         for name, selective in found.items()
@@ -83,12 +83,6 @@ def _risk_at(selective: Selective, level: float) -> str:
     if point is None:
         return "-"
     return share(point.selective_risk) + ("" if point.coverage == level else f" (at {share(point.coverage)})")
-
-
-def _figure(figure: Figure, form: Any) -> str:
-    if figure.interval is None:
-        return f"{form(figure.value)} (no interval)"
-    return f"{form(figure.value)} ({form(figure.interval.low)} to {form(figure.interval.high)})"
 
 
 def _curves(found: Mapping[str, Selective], series: Series) -> dict[str, Any]:

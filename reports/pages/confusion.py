@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from decibench.cases.schema import Split
+from decibench.reports.pages.core import core_records
 from decibench.reports.record import Record
 from decibench.reports.report import Report
-from decibench.reports.tables.figures import reported
 from decibench.reports.tables.layout import Table
 
 MOST_OPTIONS: Final = 12
@@ -41,12 +41,11 @@ class Confusion:
 
 def confusions(report: Report) -> list[Confusion]:
     """Core decisions of the last reported split that has some, all trials, by question in the order of the suite."""
-    measured = {split: metrics for split, metrics in report.metrics.items() if metrics.overall.decisions}
-    if not measured:
+    found = core_records(report)
+    if found is None:
         return []
-    split = list(reported(measured))[-1]
-    found = _answers([record for record in report.records if record.role == "core" and record.split == split])
-    return [_confusion(split, family, question, answers) for (family, question), answers in found.items()]
+    split, records = found
+    return [_confusion(split, family, question, answers) for (family, question), answers in _answers(records).items()]
 
 
 def _answers(records: Sequence[Record]) -> Mapping[tuple[str, str], _Answers]:

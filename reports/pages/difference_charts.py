@@ -10,8 +10,7 @@ from decibench.reports.comparisons.conclusions import bare, gap, is_score, level
 from decibench.reports.comparisons.contrasts import Contrast
 from decibench.reports.pages.chart import Chart
 from decibench.reports.pages.series import Series
-from decibench.reports.pages.theme import GUIDE, themed
-from decibench.reports.pages.theme import rows as inline
+from decibench.reports.pages.theme import GUIDE, inline, themed
 from decibench.reports.tables.layout import Table
 
 if TYPE_CHECKING:

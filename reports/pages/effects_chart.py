@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Final
 from decibench.cases.schema import Split
 from decibench.reports.effects import Effect
 from decibench.reports.pages.chart import Chart
-from decibench.reports.pages.theme import ACCENT, GUIDE, SECOND, hollow, rows, themed
+from decibench.reports.pages.theme import ACCENT, GUIDE, SECOND, hollow, inline, themed
 from decibench.reports.tables.effects import effects_tables
-from decibench.reports.tables.figures import figure_note
+from decibench.reports.tables.figures import figure_note, with_interval
 from decibench.reports.tables.layout import points
 
 if TYPE_CHECKING:
@@ -35,29 +35,31 @@ def effects_chart(split: Split, effects: Mapping[str, Effect]) -> Chart:
 
 
 def _sentence(effects: Mapping[str, Effect]) -> str:
-    said = ", ".join(f"{name} {_written(effect)}" for name, effect in effects.items())
+    said = ", ".join(f"{name} {with_interval(effect.accuracy_difference, points)}" for name, effect in effects.items())
     apart = [name for name, effect in effects.items() if _excludes_zero(effect)]
+    # Where every scenario moves alike there is no interval, and an effect all the same.
+    bare = [name for name, effect in effects.items() if _moves_without_interval(effect)]
     conclusion = (
         f"The interval of {', '.join(apart)} lies on one side of zero; no other does."
         if apart
-        else "No interval lies on one side of zero: no effect on accuracy is shown."
+        else f"No interval lies on one side of zero{'' if bare else ': no effect on accuracy is shown'}."
     )
+    if bare:
+        conclusion += f" Of {', '.join(bare)} no interval tells how sure the difference is."
     return (
         f"In points, paired by scenario, with 95% intervals over scenarios: {said}. {conclusion} Each interval holds "
         "for itself alone, not for all together. Failed decisions are wrong on either side."
     )
 
 
-def _written(effect: Effect) -> str:
-    figure = effect.accuracy_difference
-    if figure.interval is None:
-        return f"{points(figure.value)} (no interval)"
-    return f"{points(figure.value)} ({points(figure.interval.low)} to {points(figure.interval.high)})"
-
-
 def _excludes_zero(effect: Effect) -> bool:
     found = effect.accuracy_difference.interval
     return found is not None and (found.low > 0 or found.high < 0)
+
+
+def _moves_without_interval(effect: Effect) -> bool:
+    figure = effect.accuracy_difference
+    return figure.interval is None and bool(figure.value)
 
 
 def _spec(effects: Mapping[str, Effect]) -> dict[str, Any]:
@@ -66,7 +68,7 @@ def _spec(effects: Mapping[str, Effect]) -> dict[str, Any]:
     found = [role for role in _LOOKS if any(effect.role == role for effect in effects.values())]
     paints, shapes = zip(*(_LOOKS[role] for role in found), strict=True)
     paint = alt.Scale(domain=found, range=paints)
-    base = alt.Chart(rows([_datum(name, effect) for name, effect in effects.items()])).encode(
+    base = alt.Chart(inline([_datum(name, effect) for name, effect in effects.items()])).encode(
         x=alt.X("difference:Q", title="difference in points"),
         y=alt.Y("variant:N", sort=list(effects), title=None),
         color=alt.Color("role:N", scale=paint),
@@ -76,7 +78,7 @@ def _spec(effects: Mapping[str, Effect]) -> dict[str, Any]:
         shape=alt.Shape("role:N", scale=alt.Scale(domain=found, range=shapes))
     )
     layers = [
-        alt.Chart(rows([{}])).mark_rule(**GUIDE).encode(x=alt.datum(0)),
+        alt.Chart(inline([{}])).mark_rule(**GUIDE).encode(x=alt.datum(0)),
         base.mark_rule(strokeWidth=2).encode(x="low:Q", x2="high:Q"),
         marks.encode(stroke=alt.Stroke("role:N", scale=paint), fillOpacity=hollow("datum.low === null")),
     ]

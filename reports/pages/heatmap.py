@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from decibench.cases.schema import Split
 from decibench.reports.report import Report
 from decibench.reports.summary import Metrics, SplitMetrics
-from decibench.reports.tables.figures import reported
+from decibench.reports.tables.figures import last_reported
 from decibench.reports.tables.layout import share
 
 _Scenarios = Mapping[tuple[str | None, str], set[str]]
@@ -44,9 +44,10 @@ class Heatmap:
 
 def heatmaps(report: Report) -> list[Heatmap]:
     """Core and attack variants of the last reported split in one, probes, whose accuracy is no merit, in another."""
-    if not report.metrics:
+    last = last_reported(report.metrics)
+    if last is None:
         return []
-    split, metrics = list(reported(report.metrics).items())[-1]
+    split, metrics = last
     scenarios = _scenarios(report, split)
     probes = [variant for variant, role in metrics.roles.items() if role == "probe"]
     others = [variant for variant in metrics.roles if variant not in probes]
@@ -77,7 +78,7 @@ def _sentence(metrics: SplitMetrics, variants: Sequence[str]) -> str:
     attacked = f" {', '.join(attacks)} {'are attacks' if len(attacks) > 1 else 'is an attack'}." if attacks else ""
     return (
         f"All trials, failed decisions wrong; in brackets the scenarios of a cell.{attacked} Cells have no interval: "
-        "with few scenarios they differ by chance alone."
+        "with few scenarios they may differ by chance alone."
     )
 
 

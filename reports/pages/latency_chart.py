@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from decibench.reports.latency import LatencyStats
 from decibench.reports.pages.chart import Chart
-from decibench.reports.pages.theme import DASHES, PAINTS, rows, themed
+from decibench.reports.pages.theme import DASHES, PAINTS, inline, themed
 from decibench.reports.record import Record
 from decibench.reports.report import Report
 from decibench.reports.tables.latency import latency_tables
@@ -88,7 +88,7 @@ def _spec(lines: Sequence[_Line]) -> dict[str, Any]:
     names = [name for name, _ in lines]
     legend = None if len(names) == 1 else alt.Undefined
     drawn = (
-        alt.Chart(rows([datum for name, seconds in lines for datum in _points(name, seconds)]))
+        alt.Chart(inline([datum for name, seconds in lines for datum in _points(name, seconds)]))
         .mark_line(interpolate="step-after", strokeWidth=2, clip=True)
         .encode(
             x=alt.X("ms:Q", title="milliseconds (log)", scale=alt.Scale(type="log", nice=False), axis=_axis()),

@@ -14,10 +14,10 @@ from decibench.reports.pages.confusion import confusions
 from decibench.reports.pages.heatmap import heatmaps
 from decibench.reports.pages.rows import rows_of
 from decibench.reports.pages.template import render
-from decibench.reports.pages.thresholds import Stops, threshold_stops
+from decibench.reports.pages.thresholds import Stops, issued_gates, threshold_stops
 from decibench.reports.pages.view import View, withheld
 from decibench.reports.regression import Regression
-from decibench.reports.report import Report, gate_point, primary_gate
+from decibench.reports.report import Report
 from decibench.reports.tables.figures import figure_note
 from decibench.reports.tables.gates import gate_sentences
 from decibench.reports.tables.intervals import chance_sentence
@@ -46,13 +46,14 @@ def report_page(
 ) -> str:
     """The page as HTML; ``cases`` are those of the report's suite, whose texts the view ``full`` shows."""
     single = view != "aggregate-only"
-    charts = {chart.key: chart for chart in report_charts(report)} if report.evidence is not None else {}
-    stops = threshold_stops(report) if report.evidence is not None else None
+    stops = threshold_stops(report)
+    charts = {chart.key: chart for chart in report_charts(report, stops)}
+    drawn = list(charts.values())
     latency = list(latency_tables(report.latency))
     verdict = list(_verdict(report))
     return render(
         "report.html.j2",
-        list(charts.values()),
+        drawn,
         title=f"{report.candidate.name} on {report.suite.name} {report.suite.version}",
         report=report,
         decision=decision_line(report),
@@ -117,26 +118,21 @@ def _spread(figure: Figure) -> str:
 
 
 def _gates(report: Report, stops: Stops | None) -> dict[str, int]:
-    """The gates whose threshold is a stop, by name, and its index."""
-    places = {stop.threshold: index for index, stop in enumerate(stops.stops)} if stops is not None else {}
-    thresholds = {
-        name: report.gates[name].get("threshold")
-        for name in ("empirical", "certified", "unsafe", "joint", "cost")
-        if report.gates.get(name) is not None
-    }
-    return {name: places[threshold] for name, threshold in thresholds.items() if threshold in places}
+    """The issued gates by name, and the index of the stop at the threshold of each."""
+    if stops is None:
+        return {}
+    places = {stop.threshold: index for index, stop in enumerate(stops.stops)}
+    return {gate.name: places[gate.threshold] for gate in issued_gates(report)}
 
 
 def _start(report: Report, stops: Stops | None) -> int:
     """The primary gate's stop; without one the first that accepts nothing, or the strictest there is."""
     if stops is None:
         return 0
-    point = gate_point(report.gates, report.protocol)
-    primary = _gates(report, stops).get(primary_gate(report.protocol))
-    if point is not None and primary is not None:
-        return primary
-    nothing = (index for index, stop in enumerate(stops.stops) if stop.accepted == 0)
-    return next(nothing, len(stops.stops) - 1)
+    primary = [gate.threshold for gate in issued_gates(report) if gate.primary]
+    nothing = [stop.threshold for stop in stops.stops if not stop.accepted]
+    strictest = stops.stops[-1].threshold
+    return [stop.threshold for stop in stops.stops].index([*primary, *nothing, strictest][0])
 
 
 def _said(section: Section, verdict: Sequence[str]) -> bool:

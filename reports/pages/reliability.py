@@ -9,7 +9,7 @@ from decibench.cases.schema import Split
 from decibench.reports.calibration import Calibration
 from decibench.reports.metrics.reliability import MIN_GROUPS, ReliabilityBin
 from decibench.reports.pages.chart import Chart
-from decibench.reports.pages.theme import ACCENT, GUIDE, hollow, rows, themed
+from decibench.reports.pages.theme import ACCENT, GUIDE, hollow, inline, themed
 from decibench.reports.tables.calibration import calibration_tables
 from decibench.reports.tables.figures import figure_note
 from decibench.reports.tables.layout import number, share
@@ -56,11 +56,11 @@ def _spec(bins: Sequence[ReliabilityBin]) -> dict[str, Any]:
         axis=alt.Axis(tickCount=5),
     )
     y = alt.Y("accuracy:Q", title="accuracy", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%", tickCount=5))
-    base = alt.Chart(rows(filled)).encode(x=x, y=y, tooltip=_tooltip())
+    base = alt.Chart(inline(filled)).encode(x=x, y=y, tooltip=_tooltip())
     spans = base.mark_rule(color=ACCENT, strokeWidth=2).encode(y="low:Q", y2="high:Q")
     points = base.mark_point(color=ACCENT, stroke=ACCENT, size=70, strokeWidth=2, filled=True, opacity=1)
     layers = [
-        alt.Chart(rows([{"at": 0}, {"at": 1}])).mark_line(**GUIDE).encode(x="at:Q", y="at:Q"),
+        alt.Chart(inline([{"at": 0}, {"at": 1}])).mark_line(**GUIDE).encode(x="at:Q", y="at:Q"),
         spans,
         points.encode(fillOpacity=hollow("datum.low === null")),
         *_counts(filled),
@@ -72,8 +72,8 @@ def _counts(filled: Sequence[dict[str, Any]]) -> list[alt.Chart]:
     """The decisions of each bin, above the plot."""
     import altair as alt
 
-    counts = alt.Chart(rows(filled)).mark_text(dy=-8, fontSize=10, opacity=0.8)
-    label = alt.Chart(rows([{}])).mark_text(dy=-22, fontSize=10, opacity=0.8, align="left", text="decisions in bin:")
+    counts = alt.Chart(inline(filled)).mark_text(dy=-8, fontSize=10, opacity=0.8)
+    label = alt.Chart(inline([{}])).mark_text(dy=-22, fontSize=10, opacity=0.8, align="left", text="decisions in bin:")
     return [
         counts.encode(x="middle:Q", y=alt.value(0), text="count:N"),
         label.encode(x=alt.value(0), y=alt.value(0)),

@@ -6,14 +6,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from decibench.cases.schema import Split
-from decibench.reports.metrics.coverage import coverage
-from decibench.reports.metrics.selective_risk import selective_risk
 from decibench.reports.pages.chart import Chart
-from decibench.reports.pages.theme import ACCENT, BAND, INK, SECOND, rows, themed
-from decibench.reports.pages.thresholds import IssuedGate, core_decisions, issued_gates
+from decibench.reports.pages.theme import ACCENT, BAND, INK, SECOND, inline, themed
+from decibench.reports.pages.thresholds import IssuedGate, Stop, Stops, issued_gates
 from decibench.reports.report import Report
 from decibench.reports.selective import CurvePoint, Selective
-from decibench.reports.summary import accepted_by
 from decibench.reports.tables.layout import Table, number, share
 
 if TYPE_CHECKING:
@@ -29,18 +26,19 @@ _LEAST: Final = 0.02
 _SHAPES: Final = {
     "empirical gate": "square",
     "certified gate": "diamond",
+    "unsafe gate": "circle",
     "joint gate": "triangle-up",
     "gate of least expected cost": "cross",
 }
 
 
-def risk_coverage_chart(report: Report, split: Split, selective: Selective) -> Chart:
+def risk_coverage_chart(report: Report, split: Split, selective: Selective, stops: Stops | None) -> Chart:
     """The curve on ``split`` with its pointwise band, and where the issued gates stand on it.
 
     The drawing has two Vega signals, ``coverage`` and ``risk`` (0 to 1), at which it draws a rule and a point; a
     negative coverage draws neither, a negative risk the rule alone. They begin at the primary gate.
     """
-    marks = _marks(report)
+    marks = _marks(report, stops)
     return Chart(
         key="risk-coverage",
         title=f"Risk and coverage ({split}, core)",
@@ -50,24 +48,21 @@ def risk_coverage_chart(report: Report, split: Split, selective: Selective) -> C
     )
 
 
-def _marks(report: Report) -> list[dict[str, Any]]:
+def _marks(report: Report, stops: Stops | None) -> list[dict[str, Any]]:
     """Coverage and risk of the issued gates on the last reported split; a risk is null where nothing is accepted."""
-    found = core_decisions(report)
-    if found is None:
-        return []
-    _, decisions = found
-    return [_mark(gate, accepted_by(decisions, gate.threshold), decisions.correct) for gate in issued_gates(report)]
+    at = {stop.threshold: stop for stop in stops.stops} if stops is not None else {}
+    return [_mark(gate, at[gate.threshold]) for gate in issued_gates(report) if at]
 
 
-def _mark(gate: IssuedGate, accepted: Any, correct: Any) -> dict[str, Any]:
+def _mark(gate: IssuedGate, stop: Stop) -> dict[str, Any]:
     return {
         "gate": gate.name,
         "primary": gate.primary,
-        "threshold": gate.threshold,
-        "coverage": coverage(accepted),
-        "selective_risk": selective_risk(accepted, correct),
-        "accepted": int(accepted.sum()),
-        "errors": int((accepted & ~correct).sum()),
+        "threshold": stop.threshold,
+        "coverage": stop.coverage,
+        "selective_risk": stop.selective_risk,
+        "accepted": stop.accepted,
+        "errors": stop.errors,
     }
 
 
@@ -96,7 +91,7 @@ def _sentence(selective: Selective, marks: Sequence[dict[str, Any]]) -> str:
 def _spec(curve: Sequence[CurvePoint], marks: Sequence[dict[str, Any]]) -> dict[str, Any]:
     import altair as alt
 
-    data = rows([_datum(point) for point in curve])
+    data = inline([_datum(point) for point in curve])
     base = alt.Chart(data).encode(x=_x(), tooltip=_tooltip())
     band = base.mark_area(color=BAND).encode(y=_y(curve, "low"), y2="high:Q")
     line = base.mark_line(color=ACCENT, strokeWidth=2).encode(y=_y(curve, "selective_risk"))
@@ -140,7 +135,7 @@ def _gates(curve: Sequence[CurvePoint], marks: Sequence[dict[str, Any]]) -> list
         alt.Tooltip("accepted:Q"),
         alt.Tooltip("errors:Q"),
     ]
-    points = alt.Chart(rows(shown)).mark_point(color=SECOND, size=120, strokeWidth=2, opacity=1)
+    points = alt.Chart(inline(shown)).mark_point(color=SECOND, size=120, strokeWidth=2, opacity=1)
     shape = alt.Shape("gate:N", sort=names, scale=scale)
     return [points.encode(x=_x(), y=_y(curve, "selective_risk"), shape=shape, tooltip=tooltip)]
 
@@ -161,7 +156,7 @@ def _reader() -> list[alt.Chart]:
     import altair as alt
 
     at, risk = (alt.datum(alt.expr(f"max({name}, 0)"), type="quantitative") for name in ("coverage", "risk"))
-    nothing = alt.Chart(rows([{}]))
+    nothing = alt.Chart(inline([{}]))
     rule = nothing.mark_rule(color=INK, strokeDash=[2, 3], opacity=alt.expr("coverage < 0 ? 0 : 0.7"))
     point = nothing.mark_point(
         color=INK, size=160, strokeWidth=2, opacity=alt.expr("coverage < 0 || risk < 0 ? 0 : 1"), tooltip=None

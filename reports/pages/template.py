@@ -23,7 +23,7 @@ def render(template: str, charts: Sequence[Chart], **context: Any) -> str:
 
     library = Markup(_library() if charts else "")
     specs = {chart.key: chart.spec for chart in charts}
-    return _environment().get_template(template).render(library=library, specs=specs, charts=charts, **context)
+    return _environment().get_template(template).render(library=library, specs=specs, **context)
 
 
 def _environment() -> Environment:

@@ -74,7 +74,7 @@ def themed(chart: alt.TopLevelMixin) -> dict[str, Any]:
     return spec | {"config": _CONFIG}
 
 
-def rows(values: Sequence[dict[str, Any]]) -> alt.InlineData:
+def inline(values: Sequence[dict[str, Any]]) -> alt.InlineData:
     """Inline data of a chart."""
     import altair as alt
 

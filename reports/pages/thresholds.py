@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from decibench.cases.schema import Split
 from decibench.reports.figure import CHOSEN_HERE, Figure, bare_figure, figure_of
+from decibench.reports.pages.core import core_records
 from decibench.reports.report import Report, primary_gate
 from decibench.reports.resampling import GroupBootstrap
 from decibench.reports.table import Decisions, decisions_of
-from decibench.reports.tables.figures import figure_note, reported
+from decibench.reports.tables.figures import figure_note
 
 if TYPE_CHECKING:
     from decibench.reports.metrics.arrays import Floats, Ints
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 STEPS: Final = 100
 """Even steps from 0 to 1."""
 
-BY_EYE: Final = "Chosen by eye on these scenarios: not certified."
+BY_EYE: Final = "Chosen by eye on these scenarios: not certified, and no interval allows for the choice."
 NOTHING: Final = "It accepts nothing: everything falls back."
 
 
@@ -96,17 +97,19 @@ def threshold_stops(report: Report) -> Stops | None:
 
 def core_decisions(report: Report) -> tuple[Split, Decisions] | None:
     """The last reported split that has core decisions, and these, all trials; None where there are none."""
-    measured = {split: metrics for split, metrics in report.metrics.items() if metrics.overall.decisions}
-    if not measured:
-        return None
-    split = list(reported(measured))[-1]
-    core = [record for record in report.records if record.role == "core" and record.split == split]
-    return split, decisions_of(core, report.protocol.log_loss_floor)
+    found = core_records(report)
+    return None if found is None else (found[0], decisions_of(found[1], report.protocol.log_loss_floor))
 
 
 def issued_gates(report: Report) -> Iterator[IssuedGate]:
     """The gates of ``report`` that have a threshold."""
-    for key, say in (("empirical", _empirical), ("certified", _proof), ("joint", _proof), ("cost", _cost)):
+    for key, say in (
+        ("empirical", _empirical),
+        ("certified", _proof),
+        ("unsafe", _unsafe),
+        ("joint", _proof),
+        ("cost", _cost),
+    ):
         gate = report.gates.get(key)
         if gate is not None and gate["threshold"] is not None:
             yield IssuedGate(
@@ -114,7 +117,7 @@ def issued_gates(report: Report) -> Iterator[IssuedGate]:
                 name="gate of least expected cost" if key == "cost" else f"{key} gate",
                 threshold=gate["threshold"],
                 primary=key == primary_gate(report.protocol),
-                certified=gate.get("claim") is not None and gate["proved"],
+                certified=gate.get("claim") is not None and gate.get("proved", False),
                 mark=say(key, gate),
             )
 
@@ -125,6 +128,10 @@ def _empirical(key: str, gate: dict[str, Any]) -> str:
 
 def _proof(key: str, gate: dict[str, Any]) -> str:
     return f"The {key} gate's threshold ({gate['method']}). {gate['claim']}"
+
+
+def _unsafe(key: str, gate: dict[str, Any]) -> str:
+    return f"The unsafe gate's threshold, which bounds unsafe acceptances and not the risk. {gate['claim']}"
 
 
 def _cost(key: str, gate: dict[str, Any]) -> str:

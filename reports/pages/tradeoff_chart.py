@@ -9,8 +9,7 @@ from typing import Any
 from decibench.reports.comparisons.comparison import Comparison
 from decibench.reports.pages.chart import Chart
 from decibench.reports.pages.series import Series
-from decibench.reports.pages.theme import rows as inline
-from decibench.reports.pages.theme import themed
+from decibench.reports.pages.theme import inline, themed
 from decibench.reports.report import Report
 from decibench.reports.tables.layout import Table, share
 
@@ -25,9 +24,10 @@ def tradeoff_chart(comparison: Comparison, reports: Mapping[str, Report], series
         return None
     figures = "; ".join(f"{row['candidate']} {row['p50']}, {row['text']}, {row['cost']}" for row in placed)
     said = [
-        f"Median request latency and macro accuracy on {comparison.split}, each with its cost per 1,000 decisions: "
-        f"{figures}. Latency is that of requests, failed ones included where they were timed, warm-ups apart; whether "
-        "a model answers on this machine or on another one is not told apart.",
+        f"Macro accuracy on {comparison.split} and the median request latency of the whole run, each with its cost per "
+        "1,000 decisions: "
+        f"{figures}. Latency is over all splits and variants, failed requests included where they were timed, "
+        "warm-ups apart; whether a model answers on this machine or on another one is not told apart.",
     ]
     missing = [*(name for name in reports if name not in {row["candidate"] for row in placed}), *comparison.not_run]
     if missing:

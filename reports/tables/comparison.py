@@ -31,19 +31,38 @@ def comparison_head(comparison: Comparison) -> Iterator[str]:
 
 
 def comparison_tables(comparison: Comparison) -> Iterator[Table]:
-    """The reports, the standings, and the differences; candidates that did not run have a column without figures."""
+    """The reports, the standings, and the differences."""
+    yield reports_table(comparison)
+    yield standings_table(comparison)
+    yield from slice_tables(comparison)
+    yield from difference_tables(comparison)
+
+
+def reports_table(comparison: Comparison) -> Table:
+    """Who is compared; candidates that did not run have a column without figures, here and in the standings."""
+    return _by_candidate(comparison, "Reports", "report", _reports(comparison))
+
+
+def standings_table(comparison: Comparison) -> Table:
+    """The headline figures side by side."""
+    title = f"Candidates side by side ({comparison.split or 'no common split'})"
+    return _by_candidate(comparison, title, "metric", _standings(comparison))
+
+
+def _by_candidate(comparison: Comparison, title: str, first: str, rows: Sequence[Sequence[str]]) -> Table:
     names = [*(s.candidate for s in comparison.standings), *comparison.not_run]
     missing = ["not run"] * len(comparison.not_run)
-    yield Table("Reports", ["report", *names], [[*row, *missing] for row in _reports(comparison)])
-    title = f"Candidates side by side ({comparison.split or 'no common split'})"
-    yield Table(title, ["metric", *names], [[*row, *missing] for row in _standings(comparison)])
+    return Table(title, [first, *names], [[*row, *missing] for row in rows])
+
+
+def slice_tables(comparison: Comparison) -> Iterator[Table]:
+    """Accuracy by family, variant and tag."""
     for what in ("family", "variant", "tag"):
         slices = [getattr(s, f"by_{what}") for s in comparison.standings]
         labels = dict.fromkeys(label for accuracies in slices for label in accuracies)
         if labels:
-            rows = [[label, *(share(accuracies.get(label)) for accuracies in slices), *missing] for label in labels]
-            yield Table(f"Accuracy by {what}", [what, *names], rows)
-    yield from _differences(comparison)
+            rows = [[label, *(share(accuracies.get(label)) for accuracies in slices)] for label in labels]
+            yield _by_candidate(comparison, f"Accuracy by {what}", what, rows)
 
 
 def comparison_conclusions(comparison: Comparison) -> Iterator[str]:
@@ -92,7 +111,7 @@ def _standings(comparison: Comparison) -> list[list[str]]:
     return [*ranks, *rows]
 
 
-def _differences(comparison: Comparison) -> Iterator[Table]:
+def difference_tables(comparison: Comparison) -> Iterator[Table]:
     """The contrasts that have no sentence of their own: they are descriptive."""
     reference = comparison.reference
     columns = ["quantity", "candidate", "value", reference, "difference", "95% interval"]

@@ -28,6 +28,12 @@ def reported(by_split: Mapping[Split, Found]) -> dict[Split, Found]:
     return {split: found for split, found in by_split.items() if split != "development"} or dict(by_split)
 
 
+def last_reported(by_split: Mapping[Split, Found]) -> tuple[Split, Found] | None:
+    """The last reported split and what was found on it; None where there is none."""
+    found = list(reported(by_split).items())
+    return found[-1] if found else None
+
+
 def figures_table(title: str, columns: Sequence[str], rows: Sequence[FigureRow]) -> Table:
     """A row per figure: its cells, its value and interval, how many scenarios, and a note where any row needs one."""
     notes = [figure_note(row.figure) for row in rows]
@@ -50,6 +56,13 @@ def figure_note(figure: Figure) -> str:
     if figure.exceptions_below is not None:
         notes.append(f"exact 95% bound on scenarios with an exception: {share(figure.exceptions_below)}")
     return "; ".join(notes)
+
+
+def with_interval(figure: Figure, form: Callable[[float | None], str] = share) -> str:
+    """A figure in a sentence, its interval in brackets after it, or that it has none."""
+    if figure.interval is None:
+        return f"{form(figure.value)} (no interval)"
+    return f"{form(figure.value)} ({form(figure.interval.low)} to {form(figure.interval.high)})"
 
 
 def bracket(figure: Figure) -> str:

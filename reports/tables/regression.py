@@ -48,7 +48,10 @@ def regression_sentences(regression: Regression) -> Iterator[str]:
             "python -m decibench.reports compare --margin."
         )
     if latency:
-        yield "Latency is no part of pass or fail: at another time a shared machine alone makes a difference."
+        yield (
+            "Latency is over requests answered both times, and no part of pass or fail: at another time a shared "
+            "machine alone makes a difference."
+        )
 
 
 def regression_tables(regression: Regression) -> Iterator[Table]:

@@ -28,7 +28,10 @@ def worst_tables(report: Report) -> Iterator[Table]:
     rows = list(first.values())[:WORST]
     if rows:
         columns = ["case", "question", "expected", "chosen", "top"]
-        title = f"Most confident errors by top_probability, one per scenario ({len(wrong)} core errors; * unsafe)"
+        title = (
+            f"Most confident errors by top_probability, one per scenario and question ({len(wrong)} core errors in all "
+            "splits and trials; * unsafe)"
+        )
         yield Table(title, columns, rows)
 
 

@@ -153,7 +153,7 @@ def test_what_is_kept_beside_the_statistics(bench: Bench, own: Own, suite: Path)
         "questions": 4,
     }
     assert facts["candidate_hash"] == bench(suite, "--candidate", candidate).report("own")["candidate"]["hash"]
-    assert 0 < facts["p50_s"] <= facts["p95_s"] <= facts["p99_s"] <= entry["stats"]["max"]
+    assert 0 < facts["p50_s"] <= entry["stats"]["max"]
 
 
 def test_the_device_is_idle_on_both_sides_of_a_request(bench: Bench, own: Own, suite: Path) -> None:

@@ -70,24 +70,32 @@ def test_a_place_that_cannot_be_written_changes_nothing_but_a_line(
     assert bench(suite, "--candidate", "uniform").code == 0
 
 
-def test_parts_are_written_whole_as_long_as_they_fit(page: Path) -> None:
+def _write(folder: Path, parts: dict[str, str]) -> str | None:
+    for name, text in parts.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(text, "utf-8")
+    return write_step_summary(folder, parts)
+
+
+def test_parts_are_written_whole_as_long_as_they_fit(page: Path, tmp_path: Path) -> None:
     half = "x" * (MOST_BYTES // 2)
-    assert write_step_summary({"comparison.md": half, "a/summary.md": half, "b/summary.md": "# b\n"}) is None
+    parts = {"comparison.md": half, "a/summary.md": half, "b/summary.md": "# b\n"}
+    assert _write(tmp_path, parts) is None
     text = page.read_text("utf-8")
     assert half in text
     assert "# b\n" in text
     assert text.endswith("Too long for a step summary, and left out here: a/summary.md in the folder of the run.\n")
     assert len(text) < MOST_BYTES
     # The limit is of the step: what is there counts, and so does what is added next.
-    write_step_summary({"c/summary.md": half})
+    _write(tmp_path, {"c/summary.md": half})
     assert page.read_text("utf-8").endswith("left out here: c/summary.md in the folder of the run.\n")
     assert page.stat().st_size <= MOST_BYTES
 
 
 @pytest.mark.parametrize("spare", [0, 1, 50, 120])
-def test_the_limit_is_counted_in_bytes_and_never_passed(page: Path, spare: int) -> None:
+def test_the_limit_is_counted_in_bytes_and_never_passed(page: Path, tmp_path: Path, spare: int) -> None:
     page.write_text("é" * ((MOST_BYTES - spare) // 2), "utf-8")
-    write_step_summary({"a/summary.md": "é" * 60, "b/summary.md": "b" * 60})
+    _write(tmp_path, {"a/summary.md": "é" * 60, "b/summary.md": "b" * 60})
     assert page.stat().st_size <= MOST_BYTES
 
 

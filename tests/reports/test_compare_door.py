@@ -73,7 +73,9 @@ def test_a_candidate_that_was_not_run_has_a_column_without_figures(
     run = tmp_path / "run"
     (run / "third").mkdir()
     (run / "third" / "journal.jsonl").write_text("", "utf-8")
-    (run / "comparison.json").write_text(json.dumps({"schema": "decibench.comparison/2", "not_run": ["fourth"]}), "utf-8")
+    (run / "comparison.json").write_text(
+        json.dumps({"schema": "decibench.comparison/2", "not_run": ["fourth"]}), "utf-8"
+    )
     out = tmp_path / "out.json"
     assert main(["compare", str(run), "--out", str(out), "--markdown", str(tmp_path / "out.md")]) == 0
     content = json.loads(out.read_text("utf-8"))

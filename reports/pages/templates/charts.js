@@ -5,7 +5,11 @@ window.drawn = (async () => {
   const specs = JSON.parse(document.getElementById("specs").textContent);
   for (const [key, spec] of Object.entries(specs)) {
     const place = document.getElementById(`chart-${key}`);
-    const result = await vegaEmbed(place, spec, { actions: false, renderer: "svg" });
-    window.views[key] = result.view;
+    try {
+      const result = await vegaEmbed(place, spec, { actions: false, renderer: "svg" });
+      window.views[key] = result.view;
+    } catch (error) {
+      console.error(`The chart ${key} cannot be drawn:`, error); // The others can.
+    }
   }
 })();

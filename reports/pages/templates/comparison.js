@@ -1,6 +1,6 @@
 // The table of disagreements: shows those that search, selects and the filter on who is right leave, a page at a time.
 (async () => {
-  const { element, isolated, scrolled, cell, number, whole, unpacked, expander, pager } = table;
+  const { element, isolated, cell, number, whole, tag, unpacked, textsOf, opened, controls, expander, pager } = table;
   const place = document.getElementById("rows");
   const columns = place.querySelectorAll("thead th").length;
   const data = await unpacked("packed");
@@ -9,8 +9,6 @@
     return;
   }
   const { candidates, rows, texts } = data;
-  const chosen = { search: "", who: "", fields: {} };
-
   const top = (answer) => (answer.probabilities === null ? null : Math.max(...Object.values(answer.probabilities)));
   const outcome = (answer) => (answer.failure !== null ? "failed" : answer.right ? "right" : "wrong");
 
@@ -32,22 +30,10 @@
   });
   filters.set("none", ["none right", (row) => row.answers.every((answer) => !answer.right)]);
 
-  function haystack(row) {
-    if (row.haystack === undefined) {
-      const text = texts[row.case];
-      const question = text && text.questions[row.question];
-      const parts = [row.case, row.question, row.expected, ...row.options, ...row.answers.map((a) => a.failure ?? "")];
-      if (text) parts.push(text.state);
-      if (question) parts.push(question.instructions, ...Object.values(question.descriptions));
-      row.haystack = parts.join("\n").toLowerCase();
-    }
-    return row.haystack;
-  }
-
-  const fits = (row) =>
-    (chosen.who === "" || filters.get(chosen.who)[1](row)) &&
-    Object.entries(chosen.fields).every(([field, value]) => value === "" || row[field] === value) &&
-    (chosen.search === "" || haystack(row).includes(chosen.search));
+  const who = document.getElementById("who");
+  const failures = (row) => row.answers.map((answer) => answer.failure ?? "").join("\n");
+  const asked = controls(place, data, failures, () => refresh());
+  const fits = (row) => (who.value === "" || filters.get(who.value)[1](row)) && asked(row);
 
   function answered(answer) {
     const said = answer.failure === null ? [isolated(answer.choice), ` ${number(top(answer), 4)} `] : [];
@@ -59,7 +45,7 @@
     return element(
       "tr",
       "",
-      element("th", "", expander(row.case, columns, () => detail(row))),
+      table.heading(expander(row.case, columns, () => detail(row))),
       cell(row.family),
       cell(row.variant),
       cell(String(row.trial), "number"),
@@ -71,16 +57,9 @@
   }
 
   function detail(row) {
-    const text = texts[row.case];
-    const question = text && text.questions[row.question];
-    const made = element("div", "case");
-    if (text) made.append(element("h4", "", "State"), scrolled(text.state, "State"));
-    if (question) made.append(element("h4", "", "Instructions"), scrolled(question.instructions, "Instructions"));
-    made.append(element("h4", "", "Options"), options(row, question));
-    return made;
+    const known = textsOf(texts, row);
+    return opened(known, options(row, known.question));
   }
-
-  const tag = (name) => element("span", `tag ${name}`, name);
 
   function options(row, question) {
     const head = element("tr", "", ...["option", ...candidates].map((name) => element("th", "", isolated(name))));
@@ -103,25 +82,10 @@
   const show = pager(place.querySelector("table.rows tbody"), 25, "disagreements", line);
   const refresh = () => show(rows.filter(fits), rows.length);
 
-  document.getElementById("search").addEventListener("input", (event) => {
-    chosen.search = event.target.value.trim().toLowerCase();
-    refresh();
-  });
-  const who = document.getElementById("who");
   for (const [value, [label, holds]] of filters) {
     who.append(new Option(`${label} (${whole(rows.filter(holds).length)})`, value));
   }
-  who.addEventListener("change", () => {
-    chosen.who = who.value;
-    refresh();
-  });
-  for (const select of place.querySelectorAll("select[data-field]")) {
-    for (const name of new Set(rows.map((row) => row[select.dataset.field]))) select.append(new Option(name, name));
-    select.addEventListener("change", () => {
-      chosen.fields[select.dataset.field] = select.value;
-      refresh();
-    });
-  }
+  who.addEventListener("change", refresh);
   refresh();
   place.dataset.ready = "true";
 })();

@@ -1,6 +1,6 @@
 // The table of decisions: shows those that search, selects and filters leave, in the order asked for, a page at a time.
 (async () => {
-  const { element, isolated, scrolled, cell, number, whole, unpacked, expander, pager } = table;
+  const { element, isolated, cell, number, whole, tag, unpacked, textsOf, opened, controls, expander, pager } = table;
   const place = document.getElementById("rows");
   const columns = place.querySelectorAll("thead th").length;
   const data = await unpacked("packed");
@@ -9,26 +9,12 @@
     return;
   }
   const { rows, texts } = data;
-  const chosen = { search: "", flags: new Set(), fields: {}, key: null, rising: true };
+  const chosen = { flags: new Set(), key: null, rising: true };
 
   const outcome = (row) => (row.failure !== null ? "failed" : row.choice === row.expected ? "right" : "wrong");
 
-  function haystack(row) {
-    if (row.haystack === undefined) {
-      const text = texts[row.case];
-      const question = text && text.questions[row.question];
-      const parts = [row.case, row.question, row.expected, ...row.options, row.failure ?? ""];
-      if (text) parts.push(text.state);
-      if (question) parts.push(question.instructions, ...Object.values(question.descriptions));
-      row.haystack = parts.join("\n").toLowerCase();
-    }
-    return row.haystack;
-  }
-
-  const fits = (row) =>
-    [...chosen.flags].every((flag) => row.flags.includes(flag)) &&
-    Object.entries(chosen.fields).every(([field, value]) => value === "" || row[field] === value) &&
-    (chosen.search === "" || haystack(row).includes(chosen.search));
+  const asked = controls(place, data, (row) => row.failure ?? "", () => refresh());
+  const fits = (row) => [...chosen.flags].every((flag) => row.flags.includes(flag)) && asked(row);
 
   function value(row) {
     if (chosen.key === "outcome") return outcome(row);
@@ -50,7 +36,7 @@
     return element(
       "tr",
       outcome(row),
-      element("th", "", expander(row.case, columns, () => detail(row))),
+      table.heading(expander(row.case, columns, () => detail(row))),
       cell(row.family),
       cell(row.variant),
       cell(row.split),
@@ -65,12 +51,8 @@
   }
 
   function detail(row) {
-    const text = texts[row.case];
-    const question = text && text.questions[row.question];
-    const made = element("div", "case");
-    if (text) made.append(element("h4", "", "State"), scrolled(text.state, "State"));
-    if (question) made.append(element("h4", "", "Instructions"), scrolled(question.instructions, "Instructions"));
-    made.append(element("h4", "", "Options"), options(row, question));
+    const known = textsOf(texts, row);
+    const made = opened(known, options(row, known.question));
     if (row.failure !== null) made.append(element("p", "failure", "Failed. ", isolated(row.failure)));
     made.append(element("p", "aside", measured(row)));
     return made;
@@ -84,7 +66,7 @@
         ["unsafe", row.unsafe.includes(option)],
         ["demanded", option === row.demanded],
       ];
-      const tags = marks.filter(([, holds]) => holds).map(([name]) => element("span", `tag ${name}`, name));
+      const tags = marks.filter(([, holds]) => holds).map(([name]) => tag(name));
       const description = question && question.descriptions[option];
       return element(
         "li",
@@ -133,17 +115,6 @@
     refresh();
   }
 
-  document.getElementById("search").addEventListener("input", (event) => {
-    chosen.search = event.target.value.trim().toLowerCase();
-    refresh();
-  });
-  for (const select of place.querySelectorAll("select[data-field]")) {
-    for (const name of new Set(rows.map((row) => row[select.dataset.field]))) select.append(new Option(name, name));
-    select.addEventListener("change", () => {
-      chosen.fields[select.dataset.field] = select.value;
-      refresh();
-    });
-  }
   for (const button of place.querySelectorAll("[data-flag]")) {
     button.append(` (${whole(rows.filter((row) => row.flags.includes(button.dataset.flag)).length)})`);
     button.addEventListener("click", () => press(button));

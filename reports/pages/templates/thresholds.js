@@ -11,14 +11,14 @@
 
   function figures(stop) {
     const spread = stop.risk_low === null || stop.risk_high === null
-      ? (stop.accepted ? " (no interval)" : "")
+      ? (stop.accepted ? ` (no interval: ${stop.risk_note})` : "")
       : ` (95% interval ${share(stop.risk_low)} to ${share(stop.risk_high)}, pointwise)`;
     const unsafe = stop.unsafe_eligible
       ? `${stop.unsafe_accepted} of ${stop.unsafe_eligible} with an unsafe option (${share(stop.unsafe_acceptance)})`
       : "no decision has an unsafe option";
     return [
       ["threshold", threshold(stop.threshold)],
-      ["accepted (coverage)", `${stop.accepted} of ${decisions} (${share(stop.coverage)})`],
+      ["accepted (coverage)", `${stop.accepted} of ${decisions} (${share(stop.coverage)}), in ${stop.scenarios} scenarios`],
       ["wrong among accepted (selective risk)", `${stop.errors} of ${stop.accepted}: ${share(stop.selective_risk)}${spread}`],
       ["unsafe accepted (unsafe acceptance)", unsafe],
       ["fall back", `${stop.fallback} of ${decisions} (${share(stop.fallback_share)})`],
@@ -45,14 +45,8 @@
     );
     for (const button of buttons) button.setAttribute("aria-pressed", String(button.dataset.stop === slider.value));
     const view = window.views["risk-coverage"];
-    if (view) {
-      try {
-        // The chart draws no point at a negative risk: where nothing is accepted there is none.
-        view.signal("coverage", stop.coverage).signal("risk", stop.selective_risk ?? -1).runAsync();
-      } catch {
-        // A chart without these signals has no point to move.
-      }
-    }
+    // The chart draws no point at a negative risk: where nothing is accepted there is none.
+    if (view) view.signal("coverage", stop.coverage).signal("risk", stop.selective_risk ?? -1).runAsync();
   }
 
   slider.addEventListener("input", show);

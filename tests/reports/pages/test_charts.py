@@ -12,6 +12,7 @@ import vl_convert
 
 from decibench.reports.pages.charts import report_charts
 from decibench.reports.pages.page import report_page
+from decibench.reports.pages.thresholds import threshold_stops
 from decibench.reports.protocol import Protocol
 
 RULES = Protocol(resamples=100, curve_resamples=100)
@@ -27,9 +28,13 @@ OUTCOMES: dict[str, dict[str, list[bool | None]]] = {
 }
 
 
+def charts_of(report: Any) -> list[Any]:
+    return report_charts(report, threshold_stops(report))
+
+
 @pytest.mark.parametrize("name", OUTCOMES)
 def test_every_chart_can_be_drawn(make_report: Any, name: str) -> None:
-    charts = report_charts(make_report("demo", [OUTCOMES[name]] * 2, rules=RULES))
+    charts = charts_of(make_report("demo", [OUTCOMES[name]] * 2, rules=RULES))
     assert charts
     for chart in charts:
         drawing = vl_convert.vegalite_to_svg(dict(chart.spec))
@@ -40,18 +45,18 @@ def test_every_chart_can_be_drawn(make_report: Any, name: str) -> None:
 
 def test_a_run_has_all_four_in_order_and_a_partial_one_none(make_report: Any) -> None:
     outcomes = OUTCOMES["many scenarios"]
-    assert [chart.key for chart in report_charts(make_report("demo", outcomes, rules=RULES))] == KEYS
-    assert report_charts(make_report("demo", outcomes, rules=RULES, partial=True)) == []
+    assert [chart.key for chart in charts_of(make_report("demo", outcomes, rules=RULES))] == KEYS
+    assert charts_of(make_report("demo", outcomes, rules=RULES, partial=True)) == []
 
 
 def test_the_charts_of_evidence_are_of_the_last_split(demo: Any) -> None:
-    charts = {chart.key: chart for chart in report_charts(demo.report)}
+    charts = {chart.key: chart for chart in report_charts(demo.report, threshold_stops(demo.report))}
     for key in ("reliability", "risk-coverage", "effects"):
         assert "holdout" in charts[key].title
 
 
 def test_every_paint_is_one_of_the_page(make_report: Any) -> None:
-    for chart in report_charts(make_report("demo", [OUTCOMES["many scenarios"]] * 2, rules=RULES)):
+    for chart in charts_of(make_report("demo", [OUTCOMES["many scenarios"]] * 2, rules=RULES)):
         paints = list(_paints(chart.spec))
         assert paints
         for paint in paints:
@@ -75,7 +80,7 @@ def _paints(node: Any) -> Iterator[str]:
 
 
 def test_nothing_in_a_chart_has_an_address(make_report: Any) -> None:
-    for chart in report_charts(make_report("demo", OUTCOMES["many scenarios"], rules=RULES)):
+    for chart in charts_of(make_report("demo", OUTCOMES["many scenarios"], rules=RULES)):
         assert "//" not in json.dumps(chart.spec)
 
 

@@ -11,6 +11,7 @@ import vl_convert
 from decibench.reports.effects import effects_of
 from decibench.reports.pages.charts import report_charts
 from decibench.reports.pages.effects_chart import effects_chart
+from decibench.reports.pages.thresholds import threshold_stops
 from decibench.reports.protocol import Protocol
 from decibench.reports.table import decisions_of
 
@@ -92,4 +93,11 @@ def test_the_table_has_every_variant(make_report: Any) -> None:
 
 def test_originals_alone_have_no_effects(make_report: Any) -> None:
     report = make_report("demo", {f"demo-{g}": [True] for g in range(6)}, rules=RULES)
-    assert "effects" not in [chart.key for chart in report_charts(report)]
+    assert "effects" not in [chart.key for chart in report_charts(report, threshold_stops(report))]
+
+
+def test_a_difference_without_an_interval_is_not_called_no_effect(make_report: Any) -> None:
+    sentence = chart(make_report("demo", {f"demo-{g:03}": [True, False] for g in range(40)}, rules=RULES)).sentence
+    assert "-100.0" in sentence
+    assert "no effect" not in sentence
+    assert "Of irrelevant no interval tells how sure the difference is." in sentence

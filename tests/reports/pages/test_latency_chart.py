@@ -107,4 +107,4 @@ def test_a_time_of_zero_can_be_drawn_and_nothing_timed_is_no_chart(make_report: 
     assert all(at > 0 for at, _ in line)
     untimed = timed(make_report, [None, None])
     assert latency_chart(untimed) is None
-    assert "latency" not in [chart.key for chart in report_charts(untimed)]
+    assert "latency" not in [chart.key for chart in report_charts(untimed, None)]

@@ -10,6 +10,7 @@ from sklearn.calibration import calibration_curve
 
 from decibench.reports.pages.charts import report_charts
 from decibench.reports.pages.reliability import reliability_chart
+from decibench.reports.pages.thresholds import threshold_stops
 from decibench.reports.protocol import Protocol
 
 RULES = Protocol(resamples=100, curve_resamples=200)
@@ -80,4 +81,4 @@ def test_the_table_holds_the_figures_of_the_drawing(make_report: Any) -> None:
 
 def test_all_failed_have_no_reliability(make_report: Any) -> None:
     report = make_report("demo", {f"demo-{g}": [None] for g in range(6)}, rules=RULES)
-    assert "reliability" not in [chart.key for chart in report_charts(report)]
+    assert "reliability" not in [chart.key for chart in report_charts(report, threshold_stops(report))]

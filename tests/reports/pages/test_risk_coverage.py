@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from decibench.reports.pages.risk_coverage import risk_coverage_chart
+from decibench.reports.pages.thresholds import threshold_stops
 from decibench.reports.protocol import Protocol
 
 RULES = Protocol(resamples=100, curve_resamples=200)
@@ -27,7 +28,7 @@ def made(make_report: Any, **more: Any) -> Any:
 
 
 def chart(report: Any) -> Any:
-    return risk_coverage_chart(report, "holdout", report.evidence.selective["holdout"])
+    return risk_coverage_chart(report, "holdout", report.evidence.selective["holdout"], threshold_stops(report))
 
 
 def rows(report: Any, field: str) -> list[dict[str, Any]]:
