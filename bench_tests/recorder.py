@@ -35,7 +35,10 @@ def item_id(nodeid: str) -> str:
 
 @dataclass
 class Recorder:
-    """Journals of the run and what was collected and measured so far."""
+    """Journals of the run and what was collected and measured so far.
+
+    ``kept`` items had their record already, in the run that this one goes on with.
+    """
 
     plan: Plan
     run_dir: Path
@@ -43,6 +46,7 @@ class Recorder:
     counts: Counter[str] = field(default_factory=Counter)
     hashes: defaultdict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     fatal: str | None = None
+    kept: int = 0
     _journals: dict[str, JournalWriter] = field(default_factory=dict)
     _seen: set[str] = field(default_factory=set)
     _claimed: bool = False
@@ -109,7 +113,9 @@ class Recorder:
         if content is not None:
             record = content["record"]
             self._note_load(item.candidate, content["load"])
-            if not content["resumed"]:
+            if content["resumed"]:
+                self.kept += 1
+            else:
                 self._journal(item.candidate).record(content["record"])
             self._count(item, content["outcome"])
             # The terminal keeps every report to the end; ten thousand records need not be kept with them.

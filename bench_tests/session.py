@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -92,8 +92,15 @@ class Controller:
         if recorder.fatal:
             self._stop(recorder.fatal)
 
-    @pytest.hookimpl(trylast=True)
-    def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
+    @pytest.hookimpl(wrapper=True, trylast=True)
+    def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> Generator[None, object, object]:
+        """Write reports, also where another plugin cannot write its own file: what was measured was paid for."""
+        try:
+            return (yield)
+        finally:
+            self._conclude(session, exitstatus)
+
+    def _conclude(self, session: pytest.Session, exitstatus: int) -> None:
         """Write reports and set the exit status, by precedence 4, 2, 11, 1, 10."""
         if self._refusal is not None:
             session.exitstatus = Exit.USAGE
@@ -152,6 +159,9 @@ class Controller:
                     terminalreporter.write_line(f"REGRESSION: {name}: {counts}; {name}/{REGRESSION}", red=True)
         if self._recorder.fatal:
             terminalreporter.write_line(f"STOPPED: {self._recorder.fatal}", red=True)
+        if self._recorder.plan.options.resume is not None:
+            kept, items = self._recorder.kept, len(self._recorder.collected)
+            terminalreporter.write_line(f"decibench: {kept} of {items} items had their record from before")
         if self._finished.reports:
             terminalreporter.write_line(f"decibench: reports in {self._recorder.run_dir}")
 

@@ -28,6 +28,8 @@ def write_step_summary(run_dir: Path, names: Iterable[str]) -> str | None:
     if not parts:
         return None
     path = Path(name)
+    if path.exists() and not path.is_file():  # To open a pipe would be to wait for its reader.
+        return f"{_FILE}: {name} is no file; the files of the run are complete without it"
     try:
         there = path.stat().st_size if path.exists() else 0
         # What another command of the step wrote may end within a line or a list.

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pytest_benchmark.fixture import BenchmarkFixture
 
 
+@pytest.mark.filterwarnings("ignore:Benchmark fixture was not used")  # Where a candidate cannot be built.
 def test_latency(
     candidate: str,
     words: int,

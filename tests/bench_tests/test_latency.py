@@ -193,6 +193,7 @@ def test_a_candidate_that_cannot_be_built_fails_every_item(bench: Bench, own: Ow
     assert run.code == 1
     assert run.result.parseoutcomes()["failed"] == 18
     assert "own could not be built: no-weights: the file is gone" in run.output
+    assert "Warning" not in run.output
 
 
 def test_a_fatal_failure_stops_the_session_at_once(bench: Bench, own: Own, suite: Path) -> None:

@@ -62,6 +62,8 @@ def test_resuming_a_complete_run_asks_nothing_and_changes_nothing(
     again = bench(named, "--candidate", candidate, "--resume", first.folder, *mode)
     assert asked() == []
     assert (first.code, again.code) == (0, 0)
+    assert "9 of 9 items had their record from before" in again.output
+    assert "from before" not in first.output
     assert len(again.records("own")) == len(CASES)
     assert lasting(again.report("own")) == before
 

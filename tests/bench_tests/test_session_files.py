@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -64,6 +65,17 @@ def test_a_session_writes_the_documented_files_and_exits_0(bench: Bench, suite: 
     assert run.json("baseline", "gate.json") == run.report()["gates"]["empirical"]
     assert "macro accuracy 50.0%" in (run.folder / "baseline" / "summary.md").read_text("utf-8")
     run.result.stdout.fnmatch_lines(["*baseline on tiny 1, holdout: macro accuracy 50.0%*", "*12 passed, 12 missed*"])
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device")
+def test_another_plugin_that_cannot_write_its_file_takes_no_report(
+    bench_argv: Callable[..., list[str]], suite: Path, pytester: pytest.Pytester
+) -> None:
+    argv = bench_argv(suite, "--run-dir", "run", "--junitxml", "/dev/full")
+    done = subprocess.run(argv, cwd=pytester.path, capture_output=True, check=False)
+    assert done.returncode == 1
+    assert read_report(pytester.path / "run" / "baseline" / "report.json").complete
+    assert (pytester.path / "run" / "baseline" / "report.html").is_file()
 
 
 def test_two_candidates_also_write_a_comparison(bench: Bench, suite: Path, mode: list[str]) -> None:

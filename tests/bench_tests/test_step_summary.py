@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -68,6 +69,13 @@ def test_a_place_that_cannot_be_written_changes_nothing_but_a_line(
     assert "cannot be written (No such file or directory); the files of the run are complete without it" in said[0]
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(page.parent))
     assert bench(suite, "--candidate", "uniform").code == 0
+
+
+def test_a_pipe_is_not_waited_for(bench: Bench, suite: Path, page: Path) -> None:
+    os.mkfifo(page)
+    run = bench(suite)
+    assert run.code == 0
+    assert f"GITHUB_STEP_SUMMARY: {page} is no file" in run.output
 
 
 def _write(folder: Path, parts: dict[str, str]) -> str | None:
