@@ -6,6 +6,7 @@ from pathlib import Path
 
 from decibench.bench_tests.plan import Plan
 from decibench.bench_tests.storage import BENCHMARK, write_benchmark
+from decibench.cases.writing import write_text
 from decibench.gates.gate import GATE, Gate, write_gate
 from decibench.reports.decision_table import TABLE_FORMATS, write_decision_table
 from decibench.reports.markdown import SUMMARY, summary_markdown
@@ -22,9 +23,10 @@ def write_files(plan: Plan, report: Report, gate: Gate, regression: Regression |
     if regression is None:
         (folder / REGRESSION).unlink(missing_ok=True)  # Of an earlier report, where the run is resumed without it.
     else:
-        (folder / REGRESSION).write_text(regression.model_dump_json(indent=1) + "\n", "utf-8")
+        listed = regression if view != "aggregate-only" else regression.model_copy(update={"changes": []})
+        write_text(folder / REGRESSION, listed.model_dump_json(indent=1) + "\n")
     summary = summary_markdown(sealed, rows=view != "aggregate-only", regression=regression)
-    (folder / SUMMARY).write_text(summary, "utf-8")
+    write_text(folder / SUMMARY, summary)
     write_benchmark(sealed, folder / BENCHMARK)
     for suffix in TABLE_FORMATS:
         table = folder / f"decisions.{suffix}"
@@ -33,5 +35,5 @@ def write_files(plan: Plan, report: Report, gate: Gate, regression: Regression |
         else:
             table.unlink(missing_ok=True)
     page = report_page(sealed, view=view, cases=plan.suite.cases, regression=regression)
-    (folder / PAGE).write_text(page, "utf-8")
+    write_text(folder / PAGE, page)
     return sealed

@@ -21,6 +21,7 @@ from decibench.bench_tests.step_summary import write_step_summary
 from decibench.candidates.registry import REGISTRY
 from decibench.cases.door import Exit, UsageError
 from decibench.cases.errors import Problem, SuiteError
+from decibench.cases.writing import write_text
 from decibench.gates.check import check_holdout, check_issued
 from decibench.gates.concluding import conclude
 from decibench.gates.fitting import Gates, fit_gates, unfitted_gates
@@ -90,7 +91,7 @@ def _finish(plan: Plan, recorder: Recorder, blessed: Mapping[str, Report], chose
             comparison = compare(reports, not_run=[spec.name for spec in plan.specs if spec.name not in reported])
             write_comparison(comparison, recorder.run_dir)
             page = comparison_page(comparison, reports, view=plan.options.view, cases=plan.suite.cases)
-            (recorder.run_dir / COMPARISON_PAGE).write_text(page, "utf-8")
+            write_text(recorder.run_dir / COMPARISON_PAGE, page)
     with _noting(errors, recorder.run_dir):
         summaries = [f"{report.candidate.name}/{SUMMARY}" for report in reports]
         warning = write_step_summary(recorder.run_dir, [*([COMPARISON_SUMMARY] if comparison else []), *summaries])

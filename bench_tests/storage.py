@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from decibench.cases.writing import write_text
 from decibench.reports.latency import latency_stats
 from decibench.reports.record import Record
 from decibench.reports.report import Report
@@ -39,7 +40,7 @@ def write_benchmark(report: Report, path: Path) -> None:
         "datetime": report.created,
         "version": pytest_benchmark.__version__,
     }
-    path.write_text(json.dumps(content, indent=1, allow_nan=False) + "\n", "utf-8")
+    write_text(path, json.dumps(content, indent=1, allow_nan=False) + "\n")
 
 
 def _entries(report: Report) -> Iterator[dict[str, Any]]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+import sys
 from typing import Any
 
 
 def read_json(text: str | bytes) -> Any:
-    """Parse JSON; bytes that are no UTF-8, a repeated key, ``NaN`` or ``Infinity`` raise ValueError with a sentence.
+    """Parse JSON; no UTF-8, a repeated key, ``NaN``, ``Infinity``, a huge number raise ValueError with a sentence.
 
     >>> read_json('{"a": 1, "a": 2}')
     Traceback (most recent call last):
@@ -23,6 +24,11 @@ def read_json(text: str | bytes) -> Any:
         raise ValueError(f"byte {error.start + 1} is not UTF-8; save the file as UTF-8 text") from None
     except RecursionError:
         raise ValueError("it is nested too deeply; flatten it") from None
+    except ValueError as error:
+        if "set_int_max_str_digits" not in str(error):
+            raise
+        digits = sys.get_int_max_str_digits()
+        raise ValueError(f"it holds a whole number of more than {digits} digits; write a smaller one") from None
 
 
 def canonical_json(value: Any) -> str:

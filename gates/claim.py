@@ -45,6 +45,8 @@ def needed_for_risk(
 
     >>> needed_for_risk("betting", 0.05, 0.1, errors=0, groups=41, risk=0.0)
     'betting: 0 errors in 41 accepting groups; 59 fully accepted ones are needed'
+    >>> needed_for_risk("betting", 0.05, 0.1, errors=0, groups=90, risk=0.0).partition(", ")[2]
+    'some of which accept only part of their decisions; 59 that accept all of theirs would do'
     """
     erring = f"{errors} of {groups} accepting groups err" if errors else f"0 errors in {groups} accepting groups"
     seen = f"{method}: {erring}"
@@ -52,7 +54,13 @@ def needed_for_risk(
         return f"{seen}; with an observed risk of {risk:.1%} no number of groups shows {percent(alpha)}"
     # With a wrong decision in a group the p-value depends on how many more of it are wrong: all is the worst.
     most = "with as many, at most " if errors else ""
-    return f"{seen}; {most}{groups_needed(method, alpha, delta, errors)} fully accepted ones are needed"
+    needed = groups_needed(method, alpha, delta, errors)
+    if groups < needed:
+        return f"{seen}; {most}{needed} fully accepted ones are needed"
+    # So many fully accepted ones would have passed: what some of them do not accept is what is missing.
+    part = "and some accept" if errors else "some of which accept"
+    enough = "are needed" if errors else "would do"
+    return f"{seen}, {part} only part of their decisions; {most}{needed} that accept all of theirs {enough}"
 
 
 def needed_for_unsafe(max_unsafe: float, delta: float, accepting: int, groups: int) -> str:

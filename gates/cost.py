@@ -191,6 +191,8 @@ def _against(values: Floats, estimate: Figure, most: float, name: str, protocol:
         sentence = f"On this holdout it costs what {name} does, scenario by scenario."
     elif cheaper:
         sentence = f"It is cheaper than {name}: {by}."
+    elif spread is not None and spread.low > 0:
+        sentence = f"On this holdout it costs more than {name}: {by}."
     else:
         sentence = f"It is not shown to be cheaper than {name}: {by}."
         if below:

@@ -9,15 +9,18 @@ from typing import Annotated, Any, Final, Literal, TypeAlias, TypeVar
 from pydantic import Field, ValidationError
 
 from decibench.cases.door import UsageError
-from decibench.cases.errors import Problem, SuiteError, problems_of
-from decibench.cases.jsonio import read_json, sha256_of
+from decibench.cases.errors import Problem, SuiteError
+from decibench.cases.jsonio import sha256_of
 from decibench.cases.schema import Model
+from decibench.cases.writing import write_text
 from decibench.gates.rules import with_rules
+from decibench.reports.documents import damage, read_document, remedy
 from decibench.reports.protocol import DEFAULT_PROTOCOL, CertifiedMethod, Estimand
 from decibench.reports.record import Record
 from decibench.reports.report import primary_gate
 
 GATE: Final = "gate.json"
+SCHEMA: Final = "decibench.gate/1"
 
 Threshold = Annotated[float, Field(ge=0, le=1)]
 Share = Annotated[float, Field(ge=0, le=1)]
@@ -33,7 +36,7 @@ class Gate(Model):
     from the default ones. ``seal`` is the SHA-256 of everything else: it tells an edited or damaged file.
     """
 
-    schema_: Annotated[Literal["decibench.gate/1"], Field(alias="schema")] = "decibench.gate/1"
+    schema_: Annotated[Literal["decibench.gate/1"], Field(alias="schema")] = SCHEMA
     method: str
     status: Literal["fitted", "none-qualifies", "refused", "not-fitted"]
     reason: str
@@ -232,19 +235,18 @@ def check_applies(
 
 
 def read_gate(path: Path) -> PrimaryGate:
-    """Read the file of a primary gate; SuiteError or UsageError says what is wrong."""
+    """Read the file of a primary gate; SuiteError says what is wrong."""
+    raw = read_document(path, SCHEMA)
     try:
-        raw = read_json(path.read_bytes())
-        if isinstance(raw, dict) and str(raw.get("schema", "")).startswith("decibench.report/"):
-            raise UsageError(f"{path}: is a report; the gate of its run is the gate.json beside it")
-        certified = isinstance(raw, dict) and raw.get("method", "empirical") != "empirical"
+        certified = raw.get("method", "empirical") != "empirical"
         gate: PrimaryGate = (CertifiedGate if certified else EmpiricalGate).model_validate(raw)
-    except OSError as error:
-        raise UsageError(f"{path}: cannot be read ({error.strerror})") from error
     except ValidationError as error:
-        raise SuiteError(problems_of(error, str(path))) from error
-    except ValueError as error:
-        raise UsageError(f"{path}: is not JSON: {error}") from error
+        raise SuiteError(damage(error, str(path), SCHEMA)) from error
+    # The seal of a gate without a field is that of one with its default value.
+    lacking = [field for field in gate.model_dump(mode="json") if field not in raw]
+    if lacking:
+        message = f"is missing; it was edited or damaged: {remedy(SCHEMA)}"
+        raise SuiteError([Problem(str(path), message, None, field) for field in lacking])
     try:
         primary = primary_gate(with_rules(DEFAULT_PROTOCOL, gate.rules))
     except UsageError as error:
@@ -253,7 +255,7 @@ def read_gate(path: Path) -> PrimaryGate:
         message = f"is {gate.method!r}, but the rules make the {primary} gate the one that decides; fit it again"
         raise SuiteError([Problem(str(path), message, None, "method")])
     if sealed(gate).seal != gate.seal:
-        message = "does not match the content: the file was edited or damaged; restore it, or fit the gate again"
+        message = f"does not match the content: the file was edited or damaged; {remedy(SCHEMA)}"
         raise SuiteError([Problem(str(path), message, None, "seal")])
     return gate
 
@@ -272,7 +274,7 @@ def name_of(gate: PrimaryGate) -> str:
 
 def write_gate(gate: Gate, path: Path) -> None:
     """Write ``gate`` as indented JSON."""
-    path.write_text(json.dumps(gate.model_dump(mode="json"), indent=1, ensure_ascii=False) + "\n", "utf-8")
+    write_text(path, json.dumps(gate.model_dump(mode="json"), indent=1, ensure_ascii=False) + "\n")
 
 
 def _short(value: str | None) -> str:

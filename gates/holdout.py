@@ -127,7 +127,7 @@ def holdout_test(
         unsafe=unsafe_test(part, threshold, protocol),
         sentence="",
     )
-    return test.model_copy(update={"sentence": _sentence(test)})
+    return test.model_copy(update={"sentence": _sentence(test, repeated=bool((decisions.trial > 1).any()))})
 
 
 def risk_test(counts: GroupCounts, method: CertifiedMethod, protocol: Protocol) -> RiskTest:
@@ -190,15 +190,16 @@ def _coverage(counts: GroupCounts, protocol: Protocol) -> Figure:
     return figures_of(np.arange(len(columns)), columns, [ratio(0, 1)], protocol)[0]
 
 
-def _sentence(test: HoldoutTest) -> str:
-    """What the holdout shows of the threshold, and no more."""
-    parts = [] if test.gate == "certified" else ["The empirical gate claims nothing; this is of its frozen threshold."]
+def _sentence(test: HoldoutTest, *, repeated: bool) -> str:
+    """What the holdout shows of the threshold, and no more; ``repeated`` where there are other trials too."""
+    parts = [] if test.gate == "certified" else ["Fitting claims nothing; the holdout tests the frozen threshold."]
+    where = f"On holdout{' (trial 1)' if repeated else ''} {test.threshold:g} accepts"
     if test.risk is None or test.upper_bound is None:
-        parts.append(f"On holdout {test.threshold:g} accepts none of {test.decisions} decisions: nothing is confirmed.")
+        parts.append(f"{where} none of {test.decisions} decisions: nothing is confirmed.")
         return " ".join(parts)
     proved = "" if test.proved else ", whose validity is a conjecture"
     parts += [
-        f"On holdout {test.threshold:g} accepts {test.accepted} of {test.decisions} decisions in "
+        f"{where} {test.accepted} of {test.decisions} decisions in "
         f"{test.accepting_scenarios} of {test.scenarios} scenarios, {test.errors} of them wrong. "
         f"{_RISKS[test.estimand]}: {test.risk:.1%}, in the long run at most {test.upper_bound:.1%} at "
         f"{percent(1 - test.delta)} confidence ({test.method}{proved}), for requests drawn like these scenarios.",

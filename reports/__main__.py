@@ -5,16 +5,17 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
 from decibench.cases.door import Exit, Parser, UsageError, run_door
 from decibench.cases.loading import find_suite, load_suite, shipped_suites
 from decibench.cases.schema import SPLITS, Case
+from decibench.cases.writing import write_text
 from decibench.reports.comparisons.comparability import check_comparable, display_names
 from decibench.reports.comparisons.comparison import compare, comparison_json
-from decibench.reports.comparisons.gathering import gather, not_run
+from decibench.reports.comparisons.gathering import gather, not_run, report_file
 from decibench.reports.decision_table import write_decision_table
 from decibench.reports.foreign import read_source
 from decibench.reports.journal import SuiteRef
@@ -22,7 +23,8 @@ from decibench.reports.latency import Prices, cost_of, latency_of
 from decibench.reports.markdown import comparison_markdown, summary_markdown
 from decibench.reports.pages.comparison import comparison_page
 from decibench.reports.pages.page import report_page
-from decibench.reports.report import REPORT, Report, read_report
+from decibench.reports.pages.view import View
+from decibench.reports.report import Report, read_report
 from decibench.reports.summary import GatePoint, measure
 from decibench.reports.table import decisions_of
 from decibench.reports.terminal import print_comparison
@@ -67,13 +69,25 @@ def main(arguments: Sequence[str] | None = None) -> Exit:
 
 
 def _add_view(parser: argparse.ArgumentParser) -> None:
-    views = parser.add_mutually_exclusive_group()
     help_ = "leave states, instructions and descriptions of options out of the page"
-    views.add_argument("--no-states", dest="view", action="store_const", const="no-states", default="full", help=help_)
+    parser.add_argument("--no-states", action="store_true", help=help_)
     help_ = "leave single decisions out of the page or summary too"
-    views.add_argument("--aggregate-only", dest="view", action="store_const", const="aggregate-only", help=help_)
+    parser.add_argument("--aggregate-only", action="store_true", help=help_)
     help_ = "suite whose texts the page shows: a name or a directory (default: the shipped one that was measured)"
     parser.add_argument("--suite", metavar="NAME", help=help_)
+
+
+def _view(options: argparse.Namespace) -> View:
+    return "aggregate-only" if options.aggregate_only else "no-states" if options.no_states else "full"
+
+
+def _check_outputs(outputs: Mapping[str, Path], inputs: Sequence[Path]) -> None:
+    """Raise UsageError where one of ``outputs``, by option, would overwrite a report that is read, or another one."""
+    taken = {path.resolve(): f"{path}, which is read" for path in inputs}
+    for option, path in outputs.items():
+        if path.resolve() in taken:
+            raise UsageError(f"{option} {path}: would overwrite {taken[path.resolve()]}; name another file")
+        taken[path.resolve()] = f"what {option} writes there"
 
 
 def _score(options: argparse.Namespace) -> Exit:
@@ -82,7 +96,8 @@ def _score(options: argparse.Namespace) -> Exit:
         raise UsageError("--threshold must be in [0, 1]")
     records = [r for r in source.records if r.role == "core" and options.split in (None, r.split)]
     if not records:
-        raise UsageError(f"{options.file}: no core decisions in the split {options.split}")
+        where = "" if options.split is None else f" in the split {options.split}"
+        raise UsageError(f"{options.file}: holds no core decisions{where}; name a file that has some")
     point = GatePoint(threshold=source.threshold) if source.gated else None
     if options.threshold is not None:
         point = GatePoint(threshold=options.threshold)
@@ -105,24 +120,29 @@ def _compare(options: argparse.Namespace) -> Exit:
     entries = gather(options.paths)
     places = [entry.place for entry in entries if entry.report is not None]
     reports = [entry.report for entry in entries if entry.report is not None]
-    if options.html is None and (options.view != "full" or options.suite is not None):
+    view = _view(options)
+    if options.html is None and (view != "full" or options.suite is not None):
         raise UsageError("--no-states, --aggregate-only and --suite say what a page shows; name it with --html FILE")
     if len(reports) < 2:
         raise UsageError(f"{', '.join(map(str, options.paths))}: {len(reports)} with figures; name two reports or more")
+    named = {"--out": options.out, "--markdown": options.markdown, "--html": options.html}
+    outputs = {option: path for option, path in named.items() if path is not None}
+    _check_outputs(outputs, [*map(Path, places)])
     check_comparable(reports, places)
     lacking = not_run(entries, display_names(reports))
     cases = _cases(reports[0].suite, options) if options.html is not None else ()
     comparison = compare(reports, lacking, reference=options.reference, margin=options.margin)
     if options.out is not None:
-        options.out.write_text(comparison_json(comparison), "utf-8")
+        write_text(options.out, comparison_json(comparison))
     if options.markdown is not None:
-        options.markdown.write_text(comparison_markdown(comparison), "utf-8")
+        write_text(options.markdown, comparison_markdown(comparison))
     if options.html is not None:
-        options.html.write_text(comparison_page(comparison, reports, view=options.view, cases=cases), "utf-8")
-    written = [path for path in (options.out, options.markdown, options.html) if path is not None]
-    for path in written:
+        write_text(options.html, comparison_page(comparison, reports, view=view, cases=cases))
+    for path in outputs.values():
         sys.stderr.write(f"wrote {path}\n")
-    if not written:
+    if outputs and not comparison.complete:
+        sys.stderr.write(f"{comparison.note}\n")
+    if not outputs:
         from rich.console import Console
 
         # A log has no width of its own; a terminal does.
@@ -136,14 +156,18 @@ def _render(options: argparse.Namespace) -> Exit:
         raise UsageError(f"{out}: ends in none of {', '.join(_RENDERED)}; the suffix of --out chooses the format")
     if out.suffix != ".html" and options.suite is not None:
         raise UsageError(f"{out}: --suite says whose texts a page shows; end --out in .html, or leave --suite out")
-    path: Path = options.report
-    report = read_report(path / REPORT if path.is_dir() else path)
-    if out.suffix == ".html":
-        out.write_text(report_page(report, view=options.view, cases=_cases(report.suite, options)), "utf-8")
-    elif out.suffix == ".md":
-        out.write_text(summary_markdown(report, rows=options.view != "aggregate-only"), "utf-8")
-    elif options.view == "aggregate-only":
+    view = _view(options)
+    if out.suffix != ".html" and view == "no-states":
+        raise UsageError(f"{out}: --no-states leaves texts out of a page, and this holds none; leave it out")
+    if out.suffix not in (".html", ".md") and view == "aggregate-only":
         raise UsageError(f"{out}: is a table of single decisions, which --aggregate-only leaves out; leave one out")
+    file = report_file(options.report)
+    _check_outputs({"--out": out}, [file])
+    report = read_report(file)
+    if out.suffix == ".html":
+        write_text(out, report_page(report, view=view, cases=_cases(report.suite, options)))
+    elif out.suffix == ".md":
+        write_text(out, summary_markdown(report, rows=view != "aggregate-only"))
     else:
         write_decision_table(report, out)
     sys.stderr.write(f"wrote {out}\n")
@@ -160,7 +184,7 @@ def _cases(measured: SuiteRef, options: argparse.Namespace) -> Sequence[Case]:
                 f"measured was {measured.name} {measured.version} ({measured.hash[:12]}); name that one"
             )
         return suite.cases
-    if options.view != "full" or measured.name not in shipped_suites():
+    if _view(options) != "full" or measured.name not in shipped_suites():
         return ()
     suite = load_suite(find_suite(measured.name))
     return suite.cases if suite.hash == measured.hash else ()

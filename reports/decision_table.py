@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
 
 from decibench.cases.jsonio import canonical_json
+from decibench.cases.writing import replacing
 from decibench.reports.record import Record
 from decibench.reports.report import Report, gate_point
 from decibench.reports.summary import accepted_by
@@ -71,12 +72,11 @@ def write_decision_table(report: Report, path: Path) -> None:
     """
     rows = list(_rows(report))
     columns = {name: [row[place] for row in rows] for place, name in enumerate(COLUMNS)}
-    temporary = path.with_name(f"{path.name}.tmp")
-    if path.suffix == ".parquet":
-        _write_parquet(columns, temporary)
-    else:
-        _write_csv(columns, temporary)
-    temporary.replace(path)
+    with replacing(path) as place:
+        if path.suffix == ".parquet":
+            _write_parquet(columns, place)
+        else:
+            _write_csv(columns, place)
 
 
 def _rows(report: Report) -> Iterator[tuple[Any, ...]]:

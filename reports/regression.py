@@ -102,7 +102,7 @@ class Regression(Model):
 
     Only what was asked alike, by its request hash, is compared. ``passed`` is false where a decision is newly wrong,
     newly failed or shifted, true where none is, and null where that could not be checked, of which ``reason`` tells;
-    latency takes no part. ``changes`` are listed worst first, at most 200 of a kind.
+    latency takes no part. ``changes`` are listed worst first, at most 200 of a kind; none with ``--aggregate-only``.
     """
 
     schema_: Annotated[Literal["decibench.regression/1"], Field(alias="schema")] = "decibench.regression/1"

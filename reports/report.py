@@ -11,22 +11,23 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field, ValidationError
 
-from decibench.cases.errors import Problem, SuiteError, problems_of
+from decibench.cases.errors import Problem, SuiteError
 from decibench.cases.jsonio import canonical_json
 from decibench.cases.schema import Model, Split
+from decibench.cases.writing import write_text
 from decibench.reports.differences import differences
-from decibench.reports.documents import check_schema, read_content
+from decibench.reports.documents import MOST_PROBLEMS, check_schema, damage, read_content
 from decibench.reports.evidence import Evidence, evidence_of
 from decibench.reports.journal import SuiteRef
 from decibench.reports.latency import Cost, Latency, cost_of, latency_of
 from decibench.reports.protocol import Protocol
 from decibench.reports.record import Record
+from decibench.reports.stated import check_stated
 from decibench.reports.summary import GatePoint, SplitMetrics, summarise
 from decibench.reports.table import decisions_of
 
 REPORT: Final = "report.json"
 SCHEMA: Final = "decibench.report/2"
-_MOST_PROBLEMS: Final = 10
 
 
 class CandidateRef(Model):
@@ -137,10 +138,8 @@ def write_report(report: Report, path: Path) -> Report:
     raw = report.model_dump(mode="json", exclude={"records", "seal"})
     seal = _seal(raw, records)
     head = json.dumps(raw, indent=1, ensure_ascii=False, allow_nan=False).removesuffix("\n}")
-    temporary = path.with_suffix(".tmp")
     body = ",\n".join(records)
-    temporary.write_text(f'{head},\n "records": [\n{body}\n ],\n "seal": "{seal}"\n}}\n', "utf-8")
-    temporary.replace(path)
+    write_text(path, f'{head},\n "records": [\n{body}\n ],\n "seal": "{seal}"\n}}\n')
     return report.model_copy(update={"seal": seal})
 
 
@@ -154,11 +153,12 @@ def as_report(raw: Any, path: Path) -> Report:
     check_schema(raw, SCHEMA, str(path))
     try:
         report = Report.model_validate(raw)
+        check_stated(report.gates, primary_gate(report.protocol), report.candidate.identity)
     except ValidationError as error:
-        raise SuiteError(problems_of(error, str(path))[:_MOST_PROBLEMS]) from error
+        raise SuiteError(damage(error, str(path), SCHEMA)) from error
     problems = [Problem(str(path), message, None, field) for field, message in _doubts(report, raw)]
     if problems:
-        raise SuiteError(problems[:_MOST_PROBLEMS])
+        raise SuiteError(problems[:MOST_PROBLEMS])
     return report
 
 

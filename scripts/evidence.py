@@ -24,6 +24,7 @@ from decibench.cases.door import Exit, Parser, UsageError, run_door
 from decibench.cases.errors import Problem, SuiteError, problems_of
 from decibench.cases.jsonio import read_json, sha256_of
 from decibench.cases.schema import Model, Split
+from decibench.cases.writing import write_text
 from decibench.gates.concluding import conclude
 from decibench.gates.fitting import fit_gates
 from decibench.reports.comparisons.comparability import display_names
@@ -154,10 +155,10 @@ def _write(options: argparse.Namespace) -> Exit:
     comparison = comparison.model_copy(update={"created": max(report.created for report in material.reports)})
     charts = comparison_charts(comparison, {c.candidate: reports[c.candidate] for c in comparison.compared})
     figures = [(chart, f"{out.stem}/{chart.key}.svg") for chart in charts if chart.key in FIGURES]
+    (out.parent / out.stem).mkdir(parents=True, exist_ok=True)
     for chart, place in figures:
-        (out.parent / place).parent.mkdir(exist_ok=True)
-        (out.parent / place).write_text(svg(chart), "utf-8")
-    out.write_text(page(material, comparison, figures), "utf-8")
+        write_text(out.parent / place, svg(chart))
+    write_text(out, page(material, comparison, figures))
     sys.stderr.write(f"wrote {out}\n")
     return Exit.COMPLETE
 

@@ -12,6 +12,7 @@ from pydantic import Field
 
 from decibench.cases.door import UsageError
 from decibench.cases.schema import SPLITS, Model, Split
+from decibench.cases.writing import write_text
 from decibench.reports.comparisons.comparability import check_comparable, display_names, identity_notes
 from decibench.reports.comparisons.contrasts import MOST_DROPPED, Contrast, Findings, find
 from decibench.reports.comparisons.ranks import Rank
@@ -145,8 +146,8 @@ def write_comparison(comparison: Comparison, folder: Path) -> None:
     """Write ``comparison.json`` and ``comparison.md`` beside the candidates' folders."""
     from decibench.reports.markdown import comparison_markdown
 
-    (folder / COMPARISON).write_text(comparison_json(comparison), "utf-8")
-    (folder / COMPARISON_SUMMARY).write_text(comparison_markdown(comparison), "utf-8")
+    write_text(folder / COMPARISON, comparison_json(comparison))
+    write_text(folder / COMPARISON_SUMMARY, comparison_markdown(comparison))
 
 
 def comparison_json(comparison: Comparison) -> str:

@@ -39,7 +39,27 @@ def not_run(entries: Sequence[Entry], taken: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(f"{e.name} ({e.place})" if e.name in taken else e.name for e in lacking))
 
 
+def report_file(path: Path) -> Path:
+    """The report at ``path``, a file or the folder of one candidate; SuiteError where a folder holds none."""
+    file = path / REPORT
+    if not path.is_dir():
+        return path
+    if file.is_file():
+        return file
+    names = [folder.name for folder in sorted(path.iterdir()) if _is_candidate(folder)]
+    if names:
+        message = f"is a run; name the folder of one of its candidates: {', '.join(names)}"
+    elif (path / JOURNAL).is_file():
+        message = f"has a journal and no {REPORT}; --resume RUN writes it"
+    else:
+        message = f"holds no {REPORT}; name a report, or the folder of a candidate"
+    raise SuiteError([Problem(str(path), message)])
+
+
 def _entries(path: Path) -> Iterator[Entry]:
+    if not path.exists():
+        remedy = "name a report, the folder of a candidate, or that of a run"
+        raise SuiteError([Problem(str(path), f"cannot be read (No such file or directory); {remedy}")])
     if not path.is_dir():
         yield _entry(path, read_report(path))
     elif _is_candidate(path):

@@ -10,7 +10,7 @@ from decibench.reports.comparisons.conclusions import bare, gap, is_score, level
 from decibench.reports.comparisons.contrasts import Contrast
 from decibench.reports.pages.chart import Chart
 from decibench.reports.pages.series import Series
-from decibench.reports.pages.theme import GUIDE, inline, themed
+from decibench.reports.pages.theme import GUIDE, inline, spans, themed
 from decibench.reports.tables.layout import Table
 
 if TYPE_CHECKING:
@@ -65,18 +65,19 @@ def _spec(axis: str, contrasts: Sequence[Contrast], series: Series) -> dict[str,
 
     quantities = list(dict.fromkeys(contrast.quantity for contrast in contrasts))
     compared = list(dict.fromkeys(contrast.candidate for contrast in contrasts))
-    base = alt.Chart(inline([_datum(contrast) for contrast in contrasts])).encode(
+    rows = [_datum(contrast) for contrast in contrasts]
+    base = alt.Chart(inline(rows)).encode(
         y=alt.Y("quantity:N", sort=quantities, title=None, axis=_quantities()),
         yOffset=alt.YOffset("candidate:N", sort=series.names),
         tooltip=[alt.Tooltip(f"{name}:N") for name in ("quantity", "candidate", "text", "interval", "kind")],
     )
     legend = series.legend(values=compared, symbolFillColor="transparent")
     colour, shape = series.colour(legend), series.shape(legend)
-    x = alt.X("low:Q", title=axis, axis=alt.Axis(grid=True, tickCount=6))
+    x = alt.X("difference:Q", title=axis, axis=alt.Axis(grid=True, tickCount=6))
     zero = alt.Chart(inline([{"zero": 0}])).mark_rule(**GUIDE).encode(x="zero:Q")
-    spans = base.mark_rule(strokeWidth=2).encode(x=x, x2="high:Q", color=colour)
-    marks = base.mark_point(size=60, strokeWidth=2, opacity=1).encode(x="difference:Q", color=colour, shape=shape)
-    layers = [zero, spans, marks]
+    lines = base.mark_rule(strokeWidth=2).encode(x="low:Q", x2="high:Q", color=colour)
+    marks = base.mark_point(size=60, strokeWidth=2, opacity=1).encode(x=x, color=colour, shape=shape)
+    layers = [zero, *spans(lines, rows), marks]
     if any(contrast.shown for contrast in contrasts):
         shown = base.transform_filter("datum.shown").mark_point(size=60, filled=True, opacity=1)
         layers.append(shown.encode(x="difference:Q", color=colour, shape=shape))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from decibench.cases.schema import Split
 from decibench.reports.effects import Effect
 from decibench.reports.pages.chart import Chart
-from decibench.reports.pages.theme import ACCENT, GUIDE, SECOND, hollow, inline, themed
+from decibench.reports.pages.theme import ACCENT, GUIDE, SECOND, hollow, inline, spans, themed
 from decibench.reports.tables.effects import effects_tables
 from decibench.reports.tables.figures import figure_note, with_interval
 from decibench.reports.tables.layout import points
@@ -68,7 +68,8 @@ def _spec(effects: Mapping[str, Effect]) -> dict[str, Any]:
     found = [role for role in _LOOKS if any(effect.role == role for effect in effects.values())]
     paints, shapes = zip(*(_LOOKS[role] for role in found), strict=True)
     paint = alt.Scale(domain=found, range=paints)
-    base = alt.Chart(inline([_datum(name, effect) for name, effect in effects.items()])).encode(
+    rows = [_datum(name, effect) for name, effect in effects.items()]
+    base = alt.Chart(inline(rows)).encode(
         x=alt.X("difference:Q", title="difference in points"),
         y=alt.Y("variant:N", sort=list(effects), title=None),
         color=alt.Color("role:N", scale=paint),
@@ -79,7 +80,7 @@ def _spec(effects: Mapping[str, Effect]) -> dict[str, Any]:
     )
     layers = [
         alt.Chart(inline([{}])).mark_rule(**GUIDE).encode(x=alt.datum(0)),
-        base.mark_rule(strokeWidth=2).encode(x="low:Q", x2="high:Q"),
+        *spans(base.mark_rule(strokeWidth=2).encode(x="low:Q", x2="high:Q"), rows),
         marks.encode(stroke=alt.Stroke("role:N", scale=paint), fillOpacity=hollow("datum.low === null")),
     ]
     return themed(alt.layer(*layers).properties(width="container", height=_ROW * len(effects)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Final
 
 from decibench.cases.schema import Case
@@ -13,8 +13,8 @@ from decibench.reports.pages.charts import report_charts
 from decibench.reports.pages.confusion import confusions
 from decibench.reports.pages.heatmap import heatmaps
 from decibench.reports.pages.rows import rows_of
+from decibench.reports.pages.slider import slider_of
 from decibench.reports.pages.template import render
-from decibench.reports.pages.thresholds import Stops, issued_gates, threshold_stops
 from decibench.reports.pages.view import View, withheld
 from decibench.reports.regression import Regression
 from decibench.reports.report import Report
@@ -46,8 +46,8 @@ def report_page(
 ) -> str:
     """The page as HTML; ``cases`` are those of the report's suite, whose texts the view ``full`` shows."""
     single = view != "aggregate-only"
-    stops = threshold_stops(report)
-    charts = {chart.key: chart for chart in report_charts(report, stops)}
+    slider = slider_of(report)
+    charts = {chart.key: chart for chart in report_charts(report, slider.stops if slider else None)}
     drawn = list(charts.values())
     latency = list(latency_tables(report.latency))
     verdict = list(_verdict(report))
@@ -64,10 +64,7 @@ def report_page(
         curve=charts.pop("risk-coverage", None),
         spread=charts.pop("latency", None),
         other_charts=list(charts.values()),
-        stops=stops,
-        stops_json=None if stops is None else asdict(stops),
-        gates=_gates(report, stops),
-        start=_start(report, stops),
+        slider=slider,
         heatmaps=heatmaps(report),
         confusions=confusions(report),
         sections=[section for section in leading_sections(report) if not _said(section, verdict)],
@@ -115,24 +112,6 @@ def _spread(figure: Figure) -> str:
     if figure.interval is None:
         return f"no interval: {figure_note(figure)}"
     return f"95% interval {share(figure.interval.low)} to {share(figure.interval.high)}, {figure.groups} scenarios"
-
-
-def _gates(report: Report, stops: Stops | None) -> dict[str, int]:
-    """The issued gates by name, and the index of the stop at the threshold of each."""
-    if stops is None:
-        return {}
-    places = {stop.threshold: index for index, stop in enumerate(stops.stops)}
-    return {gate.name: places[gate.threshold] for gate in issued_gates(report)}
-
-
-def _start(report: Report, stops: Stops | None) -> int:
-    """The primary gate's stop; without one the first that accepts nothing, or the strictest there is."""
-    if stops is None:
-        return 0
-    primary = [gate.threshold for gate in issued_gates(report) if gate.primary]
-    nothing = [stop.threshold for stop in stops.stops if not stop.accepted]
-    strictest = stops.stops[-1].threshold
-    return [stop.threshold for stop in stops.stops].index([*primary, *nothing, strictest][0])
 
 
 def _said(section: Section, verdict: Sequence[str]) -> bool:

@@ -10,7 +10,7 @@ from decibench.cases.schema import Case
 from decibench.cases.seeded import seeded_order
 from decibench.reports.pages.packing import case_texts, packed
 from decibench.reports.pages.view import View
-from decibench.reports.record import Decision, Record
+from decibench.reports.record import Decision, Failure, Record
 from decibench.reports.report import Report, gate_point
 
 MOST_ROWS: Final = 10_000
@@ -49,7 +49,7 @@ def rows_of(report: Report, *, view: View, cases: Sequence[Case]) -> Rows | None
     threshold, confident = _confidence(report)
     originals = _originals(report.records)
     rows = [
-        _row(record, decision, threshold, originals.get((record.group, decision.question, record.trial)))
+        _row(record, decision, threshold, originals.get((record.group, decision.question, record.trial)), view)
         for record in records
         for decision in record.decisions
     ]
@@ -96,7 +96,7 @@ def _originals(records: Sequence[Record]) -> dict[Key, Decision]:
     }
 
 
-def _row(record: Record, decision: Decision, threshold: float, original: Decision | None) -> dict[str, Any]:
+def _row(record: Record, decision: Decision, threshold: float, original: Decision | None, view: View) -> dict[str, Any]:
     probabilities = decision.probabilities
     top = None if probabilities is None else max(probabilities.values())
     return {
@@ -115,9 +115,14 @@ def _row(record: Record, decision: Decision, threshold: float, original: Decisio
         "top": None if top is None else round(top, 6),
         "raw_sum": decision.raw_sum,
         "latency_s": record.latency_s,
-        "failure": None if decision.failure is None else f"{decision.failure.code}: {decision.failure.detail}",
+        "failure": None if decision.failure is None else _failed(decision.failure, view),
         "flags": list(_flags(decision, top, threshold, original)),
     }
+
+
+def _failed(failure: Failure, view: View) -> str:
+    # The detail may be a candidate's own text, which may quote a state.
+    return f"{failure.code}: {failure.detail}" if view == "full" else failure.code
 
 
 def _flags(decision: Decision, top: float | None, threshold: float, original: Decision | None) -> Iterator[str]:

@@ -81,6 +81,14 @@ def inline(values: Sequence[dict[str, Any]]) -> alt.InlineData:
     return alt.InlineData(values=values)
 
 
+def spans(lines: alt.Chart, rows: Sequence[Mapping[str, Any]]) -> list[alt.Chart]:
+    """The layer ``lines`` from ``low`` to ``high``, where any of ``rows`` has an interval.
+
+    Without any, Vega would look for the extent of nothing and warn of it.
+    """
+    return [lines] if any(row["low"] is not None for row in rows) else []
+
+
 def hollow(test: str) -> Mapping[str, Any]:
     """The encoding ``fillOpacity`` of points drawn hollow where the Vega expression ``test`` holds."""
     import altair as alt

@@ -77,7 +77,9 @@ class IssuedGate:
 
 
 def threshold_stops(report: Report) -> Stops | None:
-    """The stops of the last reported split with core decisions: 0, 0.01, ..., 1, and where a gate was issued.
+    """The stops of the last reported split with core decisions: 0, 0.01, ..., 1, and those of gates.
+
+    Those of gates are where one was issued, or came nearest to its limit.
 
     None without core decisions, and for a partial run: what a user picked is no sample.
     """
@@ -86,7 +88,9 @@ def threshold_stops(report: Report) -> Stops | None:
         return None
     split, decisions = found
     gates = list(issued_gates(report))
-    thresholds = sorted({*(step / STEPS for step in range(STEPS + 1)), *(gate.threshold for gate in gates)})
+    nearest = nearest_threshold(report)
+    named = [*(gate.threshold for gate in gates), *([] if nearest is None else [nearest])]
+    thresholds = sorted({*(step / STEPS for step in range(STEPS + 1)), *named})
     counts = _Counts(decisions, thresholds, report.protocol)
     stops = []
     for place, threshold in enumerate(thresholds):
@@ -120,6 +124,20 @@ def issued_gates(report: Report) -> Iterator[IssuedGate]:
                 certified=gate.get("claim") is not None and gate.get("proved", False),
                 mark=say(key, gate),
             )
+
+
+def nearest_threshold(report: Report) -> float | None:
+    """The threshold that came nearest to the limit of the empirical gate, which its reason names.
+
+    It is that of the least error, then of the largest coverage, among those that accept enough decisions. None where a
+    threshold was found, or none accepts enough.
+    """
+    gate = report.gates.get("empirical")
+    if gate is None or gate["threshold"] is not None:
+        return None
+    enough = [point for point in gate.get("grid", []) if point["accepted"] >= gate["min_accepted"]]
+    best = min(enough, key=lambda point: (point["error"], -point["accepted"]), default=None)
+    return None if best is None else best["threshold"]
 
 
 def _empirical(key: str, gate: dict[str, Any]) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 from decibench.reports.comparisons.comparison import Comparison
 from decibench.reports.pages.chart import Chart
 from decibench.reports.pages.series import Series
-from decibench.reports.pages.theme import inline, themed
+from decibench.reports.pages.theme import inline, spans, themed
 from decibench.reports.report import Report
 from decibench.reports.tables.layout import Table, share
 
@@ -24,10 +24,10 @@ def tradeoff_chart(comparison: Comparison, reports: Mapping[str, Report], series
         return None
     figures = "; ".join(f"{row['candidate']} {row['p50']}, {row['text']}, {row['cost']}" for row in placed)
     said = [
-        f"Macro accuracy on {comparison.split} and the median request latency of the whole run, each with its cost per "
-        "1,000 decisions: "
-        f"{figures}. Latency is over all splits and variants, failed requests included where they were timed, "
-        "warm-ups apart; whether a model answers on this machine or on another one is not told apart.",
+        f"Median request latency and cost per 1,000 decisions, both of the whole run, beside macro accuracy on "
+        f"{comparison.split}: {figures}. Accuracy is over core variants; latency and cost are over all splits and "
+        "variants, warm-ups apart, and latency over failed requests too where they were timed. Whether a model answers "
+        "on this machine or on another one is not told apart.",
     ]
     missing = [*(name for name in reports if name not in {row["candidate"] for row in placed}), *comparison.not_run]
     if missing:
@@ -96,7 +96,7 @@ def _spec(rows: list[dict[str, Any]], series: Series) -> dict[str, Any]:
         color=series.colour(legend),
         tooltip=[alt.Tooltip(f"{name}:N") for name in ("candidate", "text", "interval", "p50", "cost")],
     )
-    y = alt.Y("low:Q", title="macro_accuracy", axis=alt.Axis(format="%"), scale=alt.Scale(zero=False))
-    spans = base.mark_rule(strokeWidth=2).encode(y=y, y2="high:Q")
-    marks = base.mark_point(size=70, filled=True, opacity=1).encode(y="accuracy:Q", shape=series.shape(legend))
-    return themed(alt.layer(spans, marks).properties(width="container", height=300))
+    y = alt.Y("accuracy:Q", title="macro_accuracy", axis=alt.Axis(format="%"), scale=alt.Scale(zero=False))
+    lines = base.mark_rule(strokeWidth=2).encode(y="low:Q", y2="high:Q")
+    marks = base.mark_point(size=70, filled=True, opacity=1).encode(y=y, shape=series.shape(legend))
+    return themed(alt.layer(*spans(lines, rows), marks).properties(width="container", height=300))

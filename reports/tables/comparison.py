@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, Final
 
 from decibench.reports.comparisons.comparison import Comparison
 from decibench.reports.comparisons.conclusions import bare, level, spread, undetected
@@ -12,6 +12,8 @@ from decibench.reports.tables.layout import Table, count, millis, number, share
 
 _SHORT = 12
 """Letters of a hash that a table shows."""
+_LABELS: Final = {"p50_s": "request latency, p50"}
+"""Figures that are printed in another unit than they are named after."""
 
 
 def comparison_head(comparison: Comparison) -> Iterator[str]:
@@ -45,7 +47,7 @@ def reports_table(comparison: Comparison) -> Table:
 
 def standings_table(comparison: Comparison) -> Table:
     """The headline figures side by side."""
-    title = f"Candidates side by side ({comparison.split or 'no common split'})"
+    title = f"Candidates side by side ({f'{comparison.split}, core' if comparison.split else 'no common split'})"
     return _by_candidate(comparison, title, "metric", _standings(comparison))
 
 
@@ -106,7 +108,10 @@ def _standings(comparison: Comparison) -> list[list[str]]:
         "unsafe_acceptance": share,
         "p50_s": lambda seconds: "-" if seconds is None else f"{millis(seconds)} ms",
     }
-    rows = [[name, *(form(getattr(s, name)) for s in comparison.standings)] for name, form in formats.items()]
+    rows = [
+        [_LABELS.get(name, name), *(form(getattr(s, name)) for s in comparison.standings)]
+        for name, form in formats.items()
+    ]
     ranks = [["rank", *(rank.text for rank in comparison.ranks)]] if comparison.ranks else []
     return [*ranks, *rows]
 

@@ -24,11 +24,11 @@ def gate_sentences(report: Report) -> Iterator[str]:
         # What leaves one gate unfitted leaves all of them.
         yield f"Gate: none. {_capital(first['reason'])}."
         return
-    yield f"{_titled(primary, first)}, primary: {_finding(first, _on_holdout(report, first))}"
+    yield f"{_titled(primary, first)}, primary: {_finding(report, primary, first)}"
     for name in _NAMES:
         gate = report.gates.get(name)
         if name != primary and gate is not None and gate["status"] != "not-fitted":
-            yield f"{_titled(name, gate)}: {_finding(gate)}"
+            yield f"{_titled(name, gate, 'not the one that decides')}: {_other(report, name, gate)}"
 
 
 def gate_tables(report: Report) -> Iterator[Table]:
@@ -41,25 +41,51 @@ def gate_tables(report: Report) -> Iterator[Table]:
         yield from _unsafe(gates["unsafe"], gates["joint"])
 
 
-def _titled(name: str, gate: dict[str, Any]) -> str:
-    return _NAMES[name] if name == "empirical" else f"{_NAMES[name]} ({gate['method']})"
+def _titled(name: str, gate: dict[str, Any], rank: str = "") -> str:
+    about = [part for part in (gate["method"] if name != "empirical" else "", rank) if part]
+    return f"{_NAMES[name]} ({', '.join(about)})" if about else _NAMES[name]
 
 
-def _finding(gate: dict[str, Any], holdout: str = "") -> str:
+def _finding(report: Report, name: str, gate: dict[str, Any]) -> str:
+    """What the gate that decides allows, why, and what it did on holdout."""
     if gate["threshold"] is None:
-        needed = f" Needed: {gate['needed']}." if gate.get("needed") else ""
-        return f"null, everything falls back. {_capital(gate['reason'])}.{needed}"
-    if gate["method"] == "empirical":
+        return f"null, everything falls back. {_missing(gate)}"
+    holdout = _on_holdout(report)
+    if name == "empirical":
         accepts = f"act at a top probability of {gate['threshold']:g} or more; it {gate['reason']}."
-        return f"{accepts}{holdout} These are observed shares, not bounds on other requests."
+        return f"{accepts}{holdout}{_caution(report, name)}"
     return f"threshold {gate['threshold']:g}. {_capital(gate['reason'])}. {gate['claim']}{holdout}"
 
 
-def _on_holdout(report: Report, gate: dict[str, Any]) -> str:
+def _other(report: Report, name: str, gate: dict[str, Any]) -> str:
+    """What a gate would allow that does not decide, so that nobody takes it for the one that does."""
+    if gate["threshold"] is None:
+        return f"null. {_missing(gate)}"
+    accepts = f"would accept from {gate['threshold']:g} on"
+    if name == "empirical":
+        return f"{accepts}; it {gate['reason']}.{_caution(report, name)}"
+    return f"{accepts}. {_capital(gate['reason'])}. {gate['claim']}"
+
+
+def _missing(gate: dict[str, Any]) -> str:
+    needed = f" Needed: {gate['needed']}." if gate.get("needed") else ""
+    return f"{_capital(gate['reason'])}.{needed}"
+
+
+def _caution(report: Report, name: str) -> str:
+    """That observed shares bound nothing, where no bound of the holdout's test is told beside them."""
+    test = report.gates["holdout_tests"].get(name)
+    bounded = report.evidence is not None and test is not None and test["risk"] is not None
+    return "" if bounded else " These are observed shares, not bounds on other requests."
+
+
+def _on_holdout(report: Report) -> str:
     holdout = report.metrics.get("holdout")
-    if gate["threshold"] is None or holdout is None:
-        return "" if gate["threshold"] is None else " Not tested on holdout."
+    if holdout is None:
+        return " Not tested on holdout."
     overall = holdout.overall
+    trials = report.scope.trials
+    together = f", {trials} trials together," if trials > 1 else ""
     unsafe = (
         f", {overall.unsafe_accepted} of them unsafe (unsafe acceptance {share(overall.unsafe_acceptance)} of "
         f"{overall.unsafe_eligible})"
@@ -67,8 +93,8 @@ def _on_holdout(report: Report, gate: dict[str, Any]) -> str:
         else ""
     )
     return (
-        f" On holdout it accepts {overall.accepted} of {overall.decisions} with {overall.accepted_errors} wrong "
-        f"({share(overall.selective_risk)}){unsafe}."
+        f" On holdout{together} it accepts {overall.accepted} of {overall.decisions} with {overall.accepted_errors} "
+        f"wrong ({share(overall.selective_risk)}){unsafe}."
     )
 
 

@@ -31,8 +31,14 @@ def number(value: float | None) -> str:
 
 
 def millis(seconds: float | None) -> str:
-    """Seconds as milliseconds; a dash where there are none."""
-    return "-" if seconds is None else f"{seconds * 1000:.2f}"
+    """Seconds as milliseconds, from a million on in six significant digits; a dash where there are none.
+
+    >>> millis(0.0021), millis(1e300)
+    ('2.10', '1e+303')
+    """
+    if seconds is None:
+        return "-"
+    return f"{1000 * seconds:.2f}" if abs(1000 * seconds) < 1e6 else f"{1000 * seconds:g}"
 
 
 def points(value: float | None) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, Final
 
 from decibench.cases.schema import SPLITS
 from decibench.reports.report import Report, primary_gate
@@ -12,6 +13,11 @@ from decibench.reports.tables.figures import reported
 from decibench.reports.tables.gates import gate_tables
 from decibench.reports.tables.latency import latency_tables
 from decibench.reports.tables.layout import Table, count, number, percent, share
+
+_CODES: Final = 3
+"""Codes of failures that are named."""
+_VARIANTS: Final = 3
+"""Most variants of a code that are named."""
 
 
 def report_tables(report: Report) -> Iterator[Table]:
@@ -52,20 +58,26 @@ def decision_line(report: Report) -> str:
     primary = primary_gate(report.protocol)
     gate = report.gates[primary]
     if gate["threshold"] is None:
-        unfitted = gate["status"] in ("not-fitted", "refused")
-        return f"Act on nothing: {'no gate was fitted' if unfitted else 'no threshold qualifies'}."
+        if gate["status"] in ("not-fitted", "refused"):
+            return "Act on nothing: no gate was fitted."
+        missing = "no threshold qualifies" if primary == "empirical" else f"the {primary} gate issues no threshold"
+        return f"Act on nothing: {missing}."
     act = f"{gate['threshold']:g} or more"
     test = report.gates["holdout_tests"].get(primary)
     if test is None:
         return f"To act at {act} is not confirmed: it was not tested on holdout."
+    number = report.holdout_looks.number or 1
+    look = f" (look {number} at this holdout)" if number > 1 else ""
+    trial = " (trial 1)" if report.scope.trials > 1 else ""
     if test["risk"] is None:
-        return f"Act on nothing: at {act} none of {test['decisions']} holdout decisions is accepted."
-    found = f"on holdout {test['accepted']} of {test['decisions']} are accepted, {test['errors']} of them wrong"
+        return f"Act on nothing: at {act} none of {test['decisions']} holdout decisions is accepted{trial}{look}."
+    found = f"on holdout {test['accepted']} of {test['decisions']} are accepted, {test['errors']} of them wrong{trial}"
     claim = f"an error of at most {percent(test['alpha'])}"
     safe = test["unsafe"] is None or test["unsafe"]["passed"] is not False
     if test["outcome"] == "within" and test["proved"] and safe:
-        return f"Act at {act}: {found}, and {claim} is confirmed."
-    return f"To act at {act} with {claim} is {'refuted' if test['outcome'] == 'above' else 'not confirmed'}: {found}."
+        return f"Act at {act}: {found}, and {claim} is confirmed{look}."
+    word = "refuted" if test["outcome"] == "above" else "not confirmed"
+    return f"To act at {act} with {claim} is {word}: {found}{look}."
 
 
 def notes(report: Report, *, rows: bool = True) -> Iterator[str]:
@@ -82,9 +94,45 @@ def notes(report: Report, *, rows: bool = True) -> Iterator[str]:
         yield f"{scope.retried} records replace failed ones that were asked again."
     if scope.set_aside:
         yield f"{scope.set_aside} records of an earlier candidate hash are set aside."
+    yield from _failures(report)
     if report.gate_check.passed is not None:
         held = "held" if report.gate_check.passed else "FAILED"
         yield f"Required gate {held}: {report.gate_check.reason}."
+    yield from _looks(report)
+    yield from _spent(report)
+
+
+def _failures(report: Report) -> Iterator[str]:
+    """How many decisions failed in all, and why: the headline counts those of core only."""
+    found = [
+        (decision.failure.code, record)
+        for record in report.records
+        for decision in record.decisions
+        if decision.failure is not None
+    ]
+    if not found:
+        return
+    codes = Counter(code for code, _ in found)
+    ranked = sorted(codes, key=lambda code: (-codes[code], code))
+    parts = [
+        f"{code} {codes[code]:,} ({_by_variant(Counter(r.variant for c, r in found if c == code))})"
+        for code in ranked[:_CODES]
+    ]
+    if len(ranked) > _CODES:
+        parts.append(f"other codes {sum(codes[code] for code in ranked[_CODES:]):,}")
+    outside = sum(record.role != "core" for _, record in found)
+    of_them = f", {outside:,} of them outside core" if outside else ""
+    total = sum(len(record.decisions) for record in report.records)
+    yield f"{len(found):,} of {total:,} decisions failed{of_them}: {', '.join(parts)}."
+
+
+def _by_variant(counts: Counter[str]) -> str:
+    if len(counts) > _VARIANTS:
+        return f"in {len(counts)} variants"
+    return ", ".join(f"{variant} {counts[variant]:,}" for variant in sorted(counts))
+
+
+def _looks(report: Report) -> Iterator[str]:
     looks = report.holdout_looks
     if "holdout" in report.metrics and looks.all_candidates is None:
         yield "Looks at this holdout: unknown, because no ledger of them can be read."
@@ -98,11 +146,27 @@ def notes(report: Report, *, rows: bool = True) -> Iterator[str]:
                 f"This is look {looks.number} at this holdout by the family {looks.family}: only a first look is sure "
                 "to owe nothing to earlier results, and the best of several looks better than it is."
             )
-    cost = report.cost
+
+
+def _spent(report: Report) -> Iterator[str]:
+    """What the requests cost; without a total the known part, and why the other is unknown."""
+    cost, timed = report.cost, report.latency.overall
+    parts = []
+    if cost.prices.compute_usd_per_hour is not None:
+        parts.append(_part("compute", cost.compute_usd, "times", known=timed is not None and not timed.untimed))
+    if cost.prices.input_usd_per_million is not None:
+        parts.append(_part("input", cost.input_usd, "tokens", known=cost.input_tokens is not None))
     if cost.total_usd is not None:
         yield f"Cost of the measured requests: {cost.total_usd:.6f} USD."
-    elif cost.prices.input_usd_per_million is not None or cost.prices.compute_usd_per_hour is not None:
-        yield "Cost of the measured requests: unknown, because tokens or times of some are unknown."
+    elif parts:
+        yield f"Cost of the measured requests: {'; '.join(parts)}{'; no total' if len(parts) > 1 else ''}."
+
+
+def _part(name: str, usd: float | None, measure: str, *, known: bool) -> str:
+    if usd is not None:
+        return f"{name} {usd:.6f} USD"
+    reason = "it is beyond all floats" if known else f"{measure} of some requests are unknown"
+    return f"{name} unknown, because {reason}"
 
 
 def _overall(report: Report) -> Table:

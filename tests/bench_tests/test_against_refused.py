@@ -52,7 +52,8 @@ DAMAGE: dict[str, Callable[[Path], object]] = {
     "edited or damaged": _edit,
     "is not the report of a candidate": lambda file: file.write_text("[]"),
     "is empty": lambda file: file.write_text(""),
-    "cannot be read": Path.unlink,
+    "more than 4300 digits": lambda file: file.write_text('{"a": ' + "9" * 5000 + "}"),
+    "; name a report, the folder of a candidate, or that of a run": Path.unlink,
 }
 
 

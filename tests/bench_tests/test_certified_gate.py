@@ -62,7 +62,8 @@ def test_the_certified_gate_stands_beside_the_empirical_one_which_decides(
     assert report["metrics"]["holdout"]["overall"]["accepted"] == 0
     text = plain(run)
     assert "Empirical gate, primary: null, everything falls back." in text
-    assert "Certified gate (one_per_group_cp): threshold 0.5. At 0.5, 50 of 50 calibration scenarios accept" in text
+    other = "Certified gate (one_per_group_cp, not the one that decides): would accept from 0.5 on. At 0.5, 50 of 50 "
+    assert f"{other}calibration scenarios accept" in text
     assert PREFIX in text
 
 
@@ -109,7 +110,7 @@ def test_a_scope_without_development_is_tested_with_holm_and_says_so(
     gate = run.report("own")["gates"]["certified"]
     assert (gate["sequence"], gate["development_scenarios"], gate["threshold"]) == ("holm", 0, None)
     assert "Holm passes none: at 0.5, 50 of 50" in gate["reason"]
-    assert "Certified gate (one_per_group_cp): null, everything falls back. Holm passes none" in plain(run)
+    assert "Certified gate (one_per_group_cp, not the one that decides): null. Holm passes none" in plain(run)
 
 
 def test_only_core_variants_of_the_first_trial_are_tested(
@@ -144,7 +145,8 @@ def test_the_joint_gate_decides_where_both_limits_are_asked_for(
     text = plain(run)
     assert "Joint gate (one_per_group_cp), primary: threshold 0.7." in text
     assert (
-        "Unsafe gate (binomial): threshold 0.7. At 0.7, where 100 of 101 calibration decisions are accepted, 0" in text
+        "Unsafe gate (binomial, not the one that decides): would accept from 0.7 on. At 0.7, where 100 of 101 "
+        "calibration decisions are accepted, 0" in text
     )
     assert "Unsafe and joint gate on calibration: 101 scenarios with an unsafe option, limit 3.0%" in text
 

@@ -201,7 +201,7 @@ def test_twelve_scenarios_conclude_nothing(written: Callable[[Path], Path], reco
     page = (written(recordings) / "evidence.md").read_text("utf-8")
     assert page.count("No difference in macro_accuracy") == 2
     assert "No order of the candidates is supported" in page
-    assert page.count("Certified gate (one_per_group_cp): null") == 3
+    assert page.count("Certified gate (one_per_group_cp, not the one that decides): null") == 3
     assert "a third party's diagnostic" in page
     assert "holdout has 12 scenarios with 4 variants each" in page
     assert "(`mps` is an Apple GPU)" in page
@@ -292,6 +292,13 @@ def test_a_folder_without_recordings_or_reports_is_refused(
     assert "is no folder" in capsys.readouterr().err
     assert script.main([str(tmp_path), "--out", str(tmp_path / "evidence.md")]) == 4
     assert str(tmp_path) in capsys.readouterr().err
+
+
+def test_a_folder_that_is_not_there_is_made(script: ModuleType, own_recordings: Path, tmp_path: Path) -> None:
+    out = tmp_path / "new" / "docs" / "evidence.md"
+    assert script.main([str(own_recordings), "--out", str(out)]) == 0
+    assert out.read_text("utf-8").startswith("# Evidence")
+    assert list((out.parent / "evidence").glob("*.svg"))
 
 
 def test_a_run_gives_the_same_page(script: ModuleType, bench: Bench, suite: Path, tmp_path: Path) -> None:

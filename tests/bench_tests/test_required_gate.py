@@ -260,7 +260,7 @@ def test_a_scope_without_calibration_cannot_require_a_fitted_gate(
 
 
 def test_a_file_that_is_no_gate_is_refused(bench: Bench, suite: Path, pytester: pytest.Pytester) -> None:
-    for content, words in (("{", "is not JSON"), ("{}", "status: is missing; add it")):
+    for content, words in (("{", "it was cut off; restore it, or fit the gate again"), ("{}", "is not a gate")):
         (pytester.path / "gate.json").write_text(content, "utf-8")
         run = bench(suite, "--gate", "gate.json")
         assert run.code == 4

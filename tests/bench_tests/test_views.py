@@ -75,3 +75,16 @@ def test_a_run_says_first_what_may_be_done(bench: Bench, suite: Path) -> None:
     assert "uniform: Act on nothing: no threshold qualifies." in none.output
     partial = bench(suite, "--candidate", "uniform", "-k", "way-001")
     assert "uniform: Act on nothing: no gate was fitted." in partial.output
+
+
+def test_aggregate_only_counts_what_changed_and_lists_no_case(bench: Bench, suite: Path, own: Own) -> None:
+    blessed = bench(suite, "--candidate", "first-option").folder
+    path = own("return [sure(question, question.option_ids[-1]) for question in request.questions]")
+    full = bench(suite, "--candidate", path, "--against", blessed)
+    run = bench(suite, "--candidate", path, "--against", blessed, "--aggregate-only")
+    listed, counted = (r.json("own", "regression.json") for r in (full, run))
+    assert listed["changes"]
+    assert counted["changes"] == []
+    assert counted["overall"] == listed["overall"]
+    assert counted["passed"] is False
+    assert not _CASE.search((run.folder / "own" / "regression.json").read_text("utf-8"))

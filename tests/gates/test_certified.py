@@ -53,6 +53,24 @@ def test_decisions_of_one_scenario_do_not_count_as_many(scenarios: Scenarios) ->
     assert gate.needed == "one_per_group_cp: 0 errors in 20 accepting groups; 80 fully accepted ones are needed"
 
 
+@pytest.mark.parametrize(
+    ("wrong", "needed"),
+    [
+        (0, "betting: 0 errors in 130 accepting groups, some of which accept only part of their decisions; 59 that "
+            "accept all of theirs would do"),
+        (1, "betting: 1 of 130 accepting groups err, and some accept only part of their decisions; with as many, at "
+            "most 103 that accept all of theirs are needed"),
+    ],
+)  # fmt: skip
+def test_groups_that_are_many_enough_but_accept_in_part_are_not_told_to_be_too_few(
+    scenarios: Scenarios, wrong: int, needed: str
+) -> None:
+    part = [(0.97, "right"), *[(0.4, "right")] * 4]
+    calibration = [*scenarios(130 - wrong, part), *scenarios(wrong, [(0.97, "wrong"), *part[1:]], start=130 - wrong)]
+    gate = fit(calibration + scenarios(20, part, split="development"), gate_method="betting")
+    assert (gate.threshold, gate.needed) == (None, needed)
+
+
 def test_the_sequence_stops_at_the_first_threshold_that_fails(scenarios: Scenarios) -> None:
     # Below 0.7 nothing but right answers come, so many that 0.5 alone would pass.
     calibration = [

@@ -142,6 +142,20 @@ def test_cheaper_is_said_where_the_interval_excludes_zero(table: MakeTable) -> N
     assert close.sentence.startswith("It is not shown to be cheaper than always falling back: -0.06122 per decision")
 
 
+def test_what_costs_more_on_this_holdout_is_said_to(table: MakeTable) -> None:
+    # Calibration let everything below 0.9 fall back; on holdout it would have been right.
+    calibration = split("calibration", (20, RIGHT), (20, LOW_WRONG))
+    holdout = split("holdout", (60, RIGHT), (40, LOW_WRONG | {"right": True}))
+    found = measured(fit_cost(table(calibration + holdout), COSTS, PROTOCOL)).against_accept
+    assert not found.cheaper
+    assert found.difference.value == pytest.approx(0.4)
+    assert found.sentence.startswith("On this holdout it costs more than always accepting: +0.4 per decision (95%")
+    close = split("holdout", (60, RIGHT), (11, LOW_WRONG | {"right": True}), (2, LOW_WRONG))
+    unclear = measured(fit_cost(table(calibration + close), COSTS, PROTOCOL)).against_accept
+    assert (unclear.difference.value or 0.0) > 0
+    assert unclear.sentence.startswith("It is not shown to be cheaper than always accepting: +")
+
+
 def test_a_dear_error_that_was_not_seen_is_not_ruled_out_by_an_interval(table: MakeTable) -> None:
     # Forty scenarios with an unsafe option and no accident: at 1 in 20 the gate would not pay, and 40 cannot tell.
     safe = RIGHT | {"unsafe": True}

@@ -70,3 +70,54 @@ def test_a_gate_of_the_same_candidate_is_applied_to_other_cases(write: Write, ca
     capsys.readouterr()
     assert main(["apply", str(gate), str(write("applied", candidate=ROBOT))]) == 0
     assert json.loads(capsys.readouterr().out)["check"]["passed"] is True
+
+
+def _edited(change: Callable[[dict[str, Any]], object]) -> Callable[[bytes], str]:
+    def edit(content: bytes) -> str:
+        gate = json.loads(content)
+        change(gate)
+        return json.dumps(gate)
+
+    return edit
+
+
+@pytest.mark.parametrize(
+    ("spoil", "words"),
+    [
+        (lambda content: "", "is empty; restore it, or fit the gate again"),
+        (lambda content: content.decode()[:200], "it was cut off; restore it, or fit the gate again"),
+        (lambda content: "[]", "is not a gate: it states no schema decibench.gate/1; name a gate.json"),
+        (_edited(lambda gate: gate.update(schema="decibench.gate/9")), "was written by a newer decibench"),
+        (_edited(lambda gate: gate.update(schema="decibench.gate/0")), "reads decibench.gate/1: fit the gate again"),
+        (_edited(lambda gate: gate.update(schema="decibench.report/2")), "is the report of a candidate, not a gate"),
+        (
+            _edited(lambda gate: gate.pop("reason")),
+            "field reason: is missing; it was edited or damaged: restore it, or",
+        ),
+        (
+            _edited(lambda gate: gate.pop("method")),
+            "field method: is missing; it was edited or damaged: restore it, or",
+        ),
+        (_edited(lambda gate: gate.pop("rules")), "field rules: is missing; it was edited or damaged: restore it, or"),
+    ],
+    ids=["empty", "cut", "other", "newer", "older", "report", "reason", "method", "rules"],
+)
+def test_a_gate_file_that_is_not_whole_is_refused(
+    write: Write, capsys: Capture, tmp_path: Path, spoil: Callable[[bytes], str], words: str
+) -> None:
+    gate = tmp_path / "gate.json"
+    assert main(["fit", str(write("fitted", candidate=ROBOT)), "--out", str(gate)]) == 0
+    gate.write_text(spoil(gate.read_bytes()), "utf-8")
+    capsys.readouterr()
+    assert main(["apply", str(gate), str(write("applied", candidate=ROBOT))]) == 4
+    said = capsys.readouterr().err
+    assert str(gate) in said
+    assert words in said
+
+
+def test_what_fit_prints_is_told_from_a_gate(write: Write, capsys: Capture, tmp_path: Path) -> None:
+    printed = tmp_path / "printed.json"
+    assert main(["fit", str(write("fitted", candidate=ROBOT))]) == 0
+    printed.write_text(capsys.readouterr().out, "utf-8")
+    assert main(["apply", str(printed), str(write("applied", candidate=ROBOT))]) == 4
+    assert "is what gates fit or gates apply prints, not a gate; gates fit FILE --out GATE" in capsys.readouterr().err

@@ -7,6 +7,8 @@ from typing import Any, Protocol
 
 import pytest
 
+from decibench.gates.certified import unfitted_certified
+from decibench.gates.fitting import unfitted_gates
 from decibench.reports.evidence import evidence_of
 from decibench.reports.journal import SuiteRef
 from decibench.reports.latency import Prices, cost_of, latency_of
@@ -66,7 +68,7 @@ def _make(
         for group, rights in of_trial.items()
         for variant, right in zip(VARIANTS, rights, strict=False)
     ]
-    gates = gates or {"empirical": {"status": "fitted", "threshold": 0.7}}
+    gates = _stated(gates or {"empirical": {"status": "fitted", "threshold": 0.7}}, rules)
     scope = Scope(
         splits=["holdout"],
         families=sorted({record.family for record in records}),
@@ -104,6 +106,16 @@ def _make(
         records=records,
     )
     return report.model_copy(update=changes | ({"evidence": None} if changes.get("partial") else {}))
+
+
+def _stated(gates: dict[str, Any], rules: Rules) -> dict[str, Any]:
+    """``gates`` with the fields that a run writes and a test did not ask for."""
+    reason = "made for a test"
+    unfitted = {name: gate.model_dump(mode="json") for name, gate in unfitted_gates(rules, reason).items()}
+    certified = unfitted_certified(rules, reason).model_dump(mode="json")
+    defaults = {"empirical": unfitted["empirical"], "certified": certified, "joint": certified}
+    made = {name: defaults.get(name, {}) | gate for name, gate in gates.items()}
+    return unfitted | {"holdout_tests": {}, "transfer": None, "cost": None} | made
 
 
 def _record(group: str, variant: str, trial: int, right: bool | None, sure: float) -> Record:

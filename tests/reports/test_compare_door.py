@@ -185,7 +185,8 @@ def test_one_report_is_not_enough(pair: list[str], tmp_path: Path, capsys: Any) 
     assert main(["compare", *pair, str(tmp_path / "empty")]) == 4
     assert "holds neither report.json nor folders of candidates" in capsys.readouterr().err
     assert main(["compare", *pair, str(tmp_path / "absent.json")]) == 4
-    assert "absent.json: cannot be read" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "absent.json: cannot be read (No such file or directory); name a report, the folder of a candidate" in said
 
 
 def test_an_edited_report_is_refused(pair: list[str], capsys: Any) -> None:

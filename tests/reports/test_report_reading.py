@@ -12,7 +12,7 @@ import pytest
 from decibench.gates.__main__ import main as gates
 from decibench.reports.__main__ import main as reports
 from decibench.reports.comparisons.comparison import compare, comparison_json
-from decibench.reports.report import SCHEMA, write_report
+from decibench.reports.report import SCHEMA, Report, write_report
 
 Change = Callable[[dict[str, Any]], object]
 
@@ -98,8 +98,10 @@ def test_every_place_to_cut_json_is_told_from_damage(tmp_path: Path, capsys: pyt
         (b'{"schema": "decibench.report/2", "schema": "decibench.report/2"}', "the key 'schema' appears twice"),
         (b'{"schema": }', "is not JSON: Expecting value: line 1 column 12"),
         (b'{"schema": 1} more', "is not JSON: Extra data"),
+        (b'{"a": ' + b"9" * 5000 + b"}", "is not JSON: it holds a whole number of more than 4300 digits"),
+        (b'{"a": ' + b"9" * 5000, "is not JSON: it holds a whole number of more than 4300 digits"),
     ],
-    ids=["empty", "blank", "binary", "twice", "damaged", "more"],
+    ids=["empty", "blank", "binary", "twice", "damaged", "more", "huge", "huge-and-cut-off"],
 )
 def test_what_is_no_json_is_refused(report: Path, refusal: Callable[[Path], str], content: bytes, words: str) -> None:
     report.write_bytes(content)
@@ -164,7 +166,7 @@ def test_compare_says_of_rows_and_of_other_json_what_they_lack(
         (lambda r: r.update(seal="0" * 64), "field seal: does not match the content"),
         (lambda r: r["records"][0]["decisions"][0].update(expected="up"), "its figures cannot be computed anew"),
         (lambda r: r["records"][0]["decisions"][0].update(probabilities={}), "its figures cannot be computed anew"),
-        (lambda r: r["gates"].update(empirical="open"), "its figures cannot be computed anew"),
+        (lambda r: r["gates"].update(empirical="open"), "field gates.empirical: must be an object"),
         (lambda r: r["records"].pop(), "its records give"),
     ],
     ids=["figure", "latency", "choice", "case", "gate", "seal", "reference", "distribution", "gates", "lost"],
@@ -177,6 +179,57 @@ def test_an_edited_report_is_refused_by_field(
     assert "edited or damaged" in message
     assert len(message.splitlines()) <= 10
     assert max(map(len, message.splitlines())) < 400
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda r: r.pop("scope"), "field scope: is missing; "),
+        (lambda r: r["cost"].pop("prices"), "field cost.prices: is missing; "),
+        (lambda r: r.update(more=1), "field more: is not a known field; "),
+        (lambda r: r.update(created=1), "field created: must be a string; "),
+    ],
+    ids=["missing", "nested", "unknown", "type"],
+)
+def test_a_field_is_not_to_be_set_right_by_hand(
+    report: Path, refusal: Callable[[Path], str], change: Change, words: str
+) -> None:
+    remedy = "it was edited or damaged: restore it, or make it anew from its journal by --resume RUN"
+    assert f"{report}, {words}{remedy}\n" in refusal(edit(report, change))
+
+
+def _point(**fields: Any) -> dict[str, Any]:
+    point = {"threshold": 0.5, "scenarios": 1, "accepted": 1, "errors": 0, "error": 0, "coverage": 1, "qualifies": True}
+    return point | fields
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda r: r.update(gates={}), "field gates.empirical: is missing"),
+        (lambda r: r["protocol"].update(gate_method="auto"), "states no certified gate"),
+        (lambda r: r["gates"]["empirical"].update(status="issued"), "field gates.empirical.status: must be 'fitted'"),
+        (lambda r: r["gates"]["empirical"].pop("reason"), "field gates.empirical.reason: is missing"),
+        (lambda r: r["gates"]["empirical"].update(reason=""), "field gates.empirical.reason: must not be empty"),
+        (lambda r: r["gates"]["empirical"].update(grid=[_point(errors="0")]), "field gates.empirical.grid.0.errors"),
+        (lambda r: r["gates"].update(certified={"status": "x"}), "field gates.certified.method: is missing"),
+        (lambda r: r["gates"].update(certified=None), "field gates.certified: must be an object"),
+        (lambda r: r["gates"].pop("holdout_tests"), "field gates.holdout_tests: is missing"),
+        (lambda r: r["gates"].update(holdout_tests={"empirical": 1}), "field gates.holdout_tests.empirical: must be"),
+        (lambda r: r["gates"].update(transfer={"rows": 1}), "field gates.transfer.rows: must be a list"),
+        (lambda r: r["gates"].update(cost={}), "field gates.cost.sentence: is missing"),
+        (lambda r: r["candidate"]["identity"].update(revision=[1]), "field candidate.identity.revision: must be a str"),
+        (lambda r: r["candidate"]["identity"].update(model=1), "field candidate.identity.model: must be a string"),
+    ],
+)
+def test_what_no_run_states_of_gates_and_candidate_is_refused_whatever_the_seal_says(
+    report: Path, refusal: Callable[[Path], str], change: Change, words: str
+) -> None:
+    edit(report, change)
+    write_report(Report.model_validate_json(report.read_text("utf-8")), report)
+    message = refusal(report)
+    assert words in message
+    assert "it was edited or damaged: restore it" in message
 
 
 def test_the_comparison_of_another_version_is_not_guessed_at(

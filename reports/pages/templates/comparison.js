@@ -1,6 +1,8 @@
 // The table of disagreements: shows those that search, selects and the filter on who is right leave, a page at a time.
 (async () => {
-  const { element, isolated, cell, number, whole, tag, unpacked, textsOf, opened, controls, expander, pager } = table;
+  const { element, isolated, cell, number, whole, tag, unpacked, textsOf, opened, placed, controls, expander, pager } = table;
+  // Columns that a narrow screen has no room for.
+  const PLACE = ["family", "variant", "trial", "question"];
   const place = document.getElementById("rows");
   const columns = place.querySelectorAll("thead th").length;
   const data = await unpacked("packed");
@@ -46,19 +48,18 @@
       "tr",
       "",
       table.heading(expander(row.case, columns, () => detail(row))),
-      cell(row.family),
-      cell(row.variant),
-      cell(String(row.trial), "number"),
-      cell(row.question),
-      cell(row.expected),
       ...row.answers.map(answered),
+      cell(row.expected),
       cell(number(row.spread, 4), "number"),
+      ...PLACE.map((name) => cell(String(row[name]), name === "trial" ? "number wide" : "wide")),
     );
   }
 
   function detail(row) {
     const known = textsOf(texts, row);
-    return opened(known, options(row, known.question));
+    const made = opened(known, options(row, known.question));
+    made.prepend(placed(row, PLACE));
+    return made;
   }
 
   function options(row, question) {

@@ -1,6 +1,8 @@
 // The table of decisions: shows those that search, selects and filters leave, in the order asked for, a page at a time.
 (async () => {
-  const { element, isolated, cell, number, whole, tag, unpacked, textsOf, opened, controls, expander, pager } = table;
+  const { element, isolated, cell, number, whole, tag, unpacked, textsOf, opened, placed, controls, expander, pager } = table;
+  // Columns that a narrow screen has no room for.
+  const PLACE = ["family", "variant", "split", "trial", "question"];
   const place = document.getElementById("rows");
   const columns = place.querySelectorAll("thead th").length;
   const data = await unpacked("packed");
@@ -37,22 +39,19 @@
       "tr",
       outcome(row),
       table.heading(expander(row.case, columns, () => detail(row))),
-      cell(row.family),
-      cell(row.variant),
-      cell(row.split),
-      cell(String(row.trial), "number"),
-      cell(row.question),
-      cell(row.expected),
-      cell(row.choice ?? "-", unsafe ? "harm" : ""),
-      cell(number(row.top, 4), "number"),
       cell(outcome(row), "outcome"),
+      cell(row.choice ?? "-", unsafe ? "harm" : ""),
+      cell(row.expected),
+      cell(number(row.top, 4), "number"),
       cell(shownFlags(row)),
+      ...PLACE.map((name) => cell(String(row[name]), name === "trial" ? "number wide" : "wide")),
     );
   }
 
   function detail(row) {
     const known = textsOf(texts, row);
     const made = opened(known, options(row, known.question));
+    made.prepend(placed(row, PLACE));
     if (row.failure !== null) made.append(element("p", "failure", "Failed. ", isolated(row.failure)));
     made.append(element("p", "aside", measured(row)));
     return made;
@@ -87,10 +86,12 @@
   }
 
   function measured(row) {
-    const latency = row.latency_s === null ? "unknown" : `${number(1000 * row.latency_s, 2)} ms`;
+    const latency = row.latency_s === null ? "unknown" : `${milliseconds(1000 * row.latency_s)} ms`;
     const sum = row.raw_sum === null ? "" : `Probabilities summed to ${row.raw_sum} before normalisation. `;
     return `${sum}Latency: ${latency}.`;
   }
+
+  const milliseconds = (value) => (value < 1e6 ? number(value, 2) : value.toPrecision(6));
 
   const show = pager(place.querySelector("table.rows tbody"), 50, "decisions", line);
 

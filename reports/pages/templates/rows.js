@@ -81,6 +81,13 @@ const table = (() => {
     return made;
   }
 
+  // The fields called `names` of a row, in words, where their columns have no room.
+  function placed(row, names) {
+    const made = element("p", "aside narrow");
+    for (const name of names) made.append(made.hasChildNodes() ? ", " : "", `${name} `, isolated(String(row[name])));
+    return made;
+  }
+
   // What search looks into. Texts are kept once for all rows of a question: a state may be long, and trials many.
   function searcher(texts, more) {
     const shared = new Map();
@@ -148,5 +155,5 @@ const table = (() => {
     };
   }
 
-  return { element, isolated, cell, heading, number, whole, tag, unpacked, textsOf, opened, controls, expander, pager };
+  return { element, isolated, cell, heading, number, whole, tag, unpacked, textsOf, opened, placed, controls, expander, pager };
 })();

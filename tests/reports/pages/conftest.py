@@ -1,4 +1,4 @@
-"""Pages in a real browser: opened from disk, with every error and every request noted."""
+"""Pages in a real browser: opened from disk, with every error, warning and request noted."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from decibench.reports.report import CandidateRef, GateCheck, HoldoutLooks, Repo
 from decibench.reports.table import decisions_of
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, BrowserContext, Dialog, Page
+    from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Dialog, Page
 
 _QUIET = (
     "--no-sandbox",
@@ -44,7 +44,8 @@ class OpenPage(Protocol):
     """Write ``html`` to a file and open it in the browser by file://, with its charts drawn.
 
     ``options`` are those of a Playwright context, such as ``color_scheme="dark"``. When the test ends it fails where
-    a page wrote an error to the console, raised one, opened a dialog, or asked for anything but its own file.
+    a page wrote an error or a warning to the console, raised an error, opened a dialog, or asked for anything but its
+    own file.
     """
 
     def __call__(self, html: str, *, width: int = 1280, height: int = 900, **options: Any) -> Page:
@@ -87,7 +88,7 @@ def open_page(browser: Browser, tmp_path: Path) -> Iterator[OpenPage]:
         context.set_default_timeout(60_000)
         contexts.append(context)
         page = context.new_page()
-        page.on("console", lambda message: troubles.append(message.text) if message.type == "error" else None)
+        page.on("console", lambda message: _note_message(message, troubles))
         page.on("pageerror", lambda error: troubles.append(f"error: {error}"))
         page.on("dialog", lambda dialog: _dismiss(dialog, troubles))
         page.on("request", lambda request: _note_request(request.url, file.as_uri(), troubles))
@@ -99,6 +100,11 @@ def open_page(browser: Browser, tmp_path: Path) -> Iterator[OpenPage]:
     for context in contexts:
         context.close()
     assert troubles == []
+
+
+def _note_message(message: ConsoleMessage, troubles: list[str]) -> None:
+    if message.type in ("error", "warning"):
+        troubles.append(message.text)
 
 
 def _dismiss(dialog: Dialog, troubles: list[str]) -> None:

@@ -93,6 +93,22 @@ def test_the_drawings_keep_to_the_width_of_the_page(demo: Any, open_page: Any, w
     assert all(0 < edge <= width for edge in found)
 
 
+def test_a_drawing_is_an_image_that_its_caption_describes(demo: Any, open_page: Any) -> None:
+    page = open_page(demo.html)
+    found = page.evaluate(_DESCRIBED)
+    assert len(found) == 4
+    assert [(role, more) for role, _, _, more in found] == [("img", None)] * 4
+    assert [label for _, label, _, _ in found] == [caption for _, _, caption, _ in found]
+
+
+_DESCRIBED = """[...document.querySelectorAll('.drawing')].map(drawing => [
+  drawing.getAttribute('role'),
+  drawing.getAttribute('aria-label'),
+  drawing.parentElement.querySelector('figcaption').textContent,
+  drawing.getAttribute('aria-roledescription'),
+])"""
+
+
 def test_moving_the_signals_moves_the_rule_and_the_point(demo: Any, open_page: Any) -> None:
     page = open_page(report_page(demo.report, cases=demo.cases))
     size = "document.querySelector('#chart-risk-coverage svg').getBoundingClientRect().height"

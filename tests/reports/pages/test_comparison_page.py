@@ -57,7 +57,10 @@ def test_it_loads_and_draws_every_chart(page_of: MakePage, open_page: Any) -> No
     page = open_page(page_of({"a": A, "b": B, "c": C}))
     for key in ("differences", "score-differences", "risk-coverage", "families", "tradeoff"):
         assert page.locator(f"#chart-{key} svg").count() == 1
-        assert page.locator(f"#chart-{key}").get_attribute("aria-label")
+        place, caption = page.locator(f"#chart-{key}"), page.locator(f"#chart-{key} ~ figcaption")
+        assert place.get_attribute("role") == "img"
+        assert place.get_attribute("aria-label") == caption.text_content()
+        assert place.get_attribute("aria-roledescription") is None
     assert "Nothing is concluded on macro_accuracy" in page.inner_text("#conclusions")
     assert "INCOMPLETE COMPARISON" in page.inner_text("#conclusions .failure")
     levels = page.eval_on_selector_all("h1, h2, h3, h4", "all => all.map(h => Number(h.tagName[1]))")
@@ -73,6 +76,17 @@ def test_conclusions_are_those_that_the_data_support_and_no_others(page_of: Make
     right = {group: [True] for group in same}
     text = open_page(page_of({"a": same, "b": right})).inner_text("#conclusions")
     assert "b is higher than a in macro_accuracy" in text
+
+
+def test_differences_without_any_interval_keep_their_axis_and_nothing_is_warned_of(
+    page_of: MakePage, open_page: Any
+) -> None:
+    right = {f"demo-{number:03}": [True] for number in range(12)}
+    page = open_page(page_of({"a": right, "b": {group: [False] for group in right}}))
+    said = {key: page.locator(f"#chart-{key} svg").text_content() for key in ("differences", "tradeoff")}
+    assert "difference in points" in said["differences"]
+    assert "macro_accuracy" in said["tradeoff"]
+    assert "low" not in "".join(said.values())
 
 
 def test_one_that_was_not_run_has_a_row_that_says_so_and_nothing_else(page_of: MakePage, open_page: Any) -> None:
@@ -175,7 +189,9 @@ def test_a_candidate_that_only_failed_is_there_and_nothing_is_concluded(page_of:
     assert "INCOMPLETE COMPARISON" in page.inner_text("#conclusions")
     assert not re.search("is (higher|lower) than", page.inner_text("#conclusions"))
     assert len(shown_cases(page)) == 8
-    assert page.inner_text("#rows tbody tr >> nth=0").split()[-3:] == ["failed", "timeout", "-"]
+    cells = page.locator("#rows tbody tr").first.locator("td").all_inner_texts()
+    assert cells[1].split() == ["failed", "timeout"]
+    assert cells[3] == "-"
 
 
 def test_a_comparison_that_is_refused_says_why_first(page_of: MakePage, open_page: Any) -> None:
@@ -206,10 +222,37 @@ def test_it_fits_a_phone_in_dark_mode(page_of: MakePage, open_page: Any) -> None
     page = open_page(page_of({long: A, f"{long}-2": B, "c": C}, ["ghost"]), width=360, color_scheme="dark")
     shown_cases(page)
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    page.locator("#rows .expand").first.click()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
     wide = page.eval_on_selector_all(
         ".drawing svg", "all => all.map(svg => svg.getBoundingClientRect().right).filter(right => right > 360)"
     )
     assert wide == []
+
+
+def test_a_phone_shows_what_was_chosen_and_the_rest_when_a_row_is_opened(page_of: MakePage, open_page: Any) -> None:
+    page = open_page(page_of({"a": A, "b": B}), width=390)
+    shown_cases(page)
+    seen = page.eval_on_selector_all(
+        "#rows thead th", "all => all.filter(th => th.checkVisibility()).map(th => th.textContent)"
+    )
+    assert seen == ["case", "a", "b", "expected", "spread"]
+    expected = page.locator("#rows thead th", has_text="expected").bounding_box()
+    assert expected["x"] + expected["width"] <= 376
+    page.locator("#rows .expand").first.click()
+    placed = page.locator("#rows tr.detail .narrow")
+    assert placed.inner_text() == "family demo, variant irrelevant, trial 1, question way"
+    page.set_viewport_size({"width": 1280, "height": 900})
+    assert not placed.is_visible()
+    assert page.locator("#rows thead th", has_text="variant").is_visible()
+
+
+def test_without_scripts_it_says_what_is_missing_and_shows_no_empty_place(page_of: MakePage, open_page: Any) -> None:
+    page = open_page(page_of({"a": A, "b": B}), java_script_enabled=False)
+    assert "needs JavaScript, which does not run here" in page.locator("body").inner_text()
+    assert page.locator("#rows, .drawing").count() > 1
+    assert [place for place in page.locator("#rows, .drawing").all() if place.is_visible()] == []
+    assert page.locator("figcaption").first.is_visible()
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ import vl_convert
 from decibench.reports.effects import effects_of
 from decibench.reports.pages.charts import report_charts
 from decibench.reports.pages.effects_chart import effects_chart
+from decibench.reports.pages.page import report_page
 from decibench.reports.pages.thresholds import threshold_stops
 from decibench.reports.protocol import Protocol
 from decibench.reports.table import decisions_of
@@ -69,6 +70,16 @@ def test_a_difference_without_an_interval_says_so(make_report: Any) -> None:
     assert (row["difference"], row["low"], row["high"]) == (0.0, None, None)
     assert "no variation between scenarios" in row["interval"]
     assert "options-reversed +0.0 (no interval)" in chart(report).sentence
+
+
+def test_where_no_variant_has_an_interval_none_is_drawn_and_nothing_is_warned_of(
+    make_report: Any, open_page: Any
+) -> None:
+    report = make_report("demo", {f"demo-{g:03}": [True, False] for g in range(40)}, rules=RULES, gates={})
+    assert rows(report)["irrelevant"]["low"] is None
+    page = open_page(report_page(report))
+    assert page.locator("#chart-effects .mark-symbol path").count() >= 1
+    assert "difference in points" in page.locator("#chart-effects").text_content()
 
 
 def test_core_and_attack_differ_by_shape_and_colour(make_report: Any) -> None:

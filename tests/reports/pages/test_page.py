@@ -11,6 +11,7 @@ import pytest
 
 from decibench.cases.loading import DEFAULT_SUITE, Suite, find_suite, load_suite
 from decibench.cases.schema import Case
+from decibench.reports.latency import latency_of
 from decibench.reports.pages.page import report_page
 from decibench.reports.report import Report
 
@@ -97,6 +98,31 @@ CONTRASTS = """
 """
 
 
+@pytest.mark.parametrize("width", [390, 1280])
+def test_a_latency_beyond_measure_does_not_widen_the_page(demo: Any, open_page: Any, width: int) -> None:
+    records = [record.model_copy(update={"latency_s": 1e300}) for record in demo.report.records]
+    report = demo.report.model_copy(update={"records": records, "latency": latency_of(records)})
+    page = open_page(report_page(report, cases=demo.cases), width=width)
+    page.wait_for_selector("#rows[data-ready]")
+    page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
+    page.locator("button.expand").first.click()
+    assert "Latency: 1.00000e+303 ms." in page.locator("tr.detail").inner_text()
+    assert page.evaluate(WIDTHS_OF_PAGE) == [width, width]
+
+
+def test_without_scripts_it_says_what_is_missing_and_shows_no_empty_place(demo: Any, open_page: Any) -> None:
+    page = open_page(demo.html, java_script_enabled=False)
+    assert "needs JavaScript, which does not run here" in page.locator("body").inner_text()
+    places = page.locator("#slider, #rows, #count, .drawing").all()
+    assert len(places) == 7
+    assert [place for place in places if place.is_visible()] == []
+    assert page.locator("figcaption").first.is_visible()
+
+
+def test_a_page_with_scripts_speaks_of_none(demo: Any, open_page: Any) -> None:
+    assert "JavaScript" not in open_page(demo.html).locator("body").inner_text()
+
+
 def test_a_partial_run_has_notes_tables_and_rows_and_nothing_drawn(measure: Any, demo: Any, open_page: Any) -> None:
     report = measure(demo.cases[:8], _uneven, partial=True)
     html = report_page(report, cases=demo.cases)
@@ -128,6 +154,10 @@ def test_texts_of_cases_are_in_the_full_view_only(demo: Any, unpack: Callable[[s
     assert "demo-way-007-original" in bare
     assert "left out of this page (--no-states)" in html
     assert len(unpack(html)["rows"]) == 80
+    # What an adapter says of a failure may be a candidate's own text, which may quote a state.
+    assert "'timeout: too late'" in full
+    assert "too late" not in bare
+    assert "'timeout'" in bare
 
 
 def test_aggregates_only_name_no_case(demo: Any, unpack: Callable[[str], Any]) -> None:

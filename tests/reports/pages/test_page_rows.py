@@ -12,7 +12,7 @@ from decibench.reports.pages import rows as module
 from decibench.reports.pages.page import report_page
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import Locator, Page
 
 
 @pytest.fixture
@@ -107,6 +107,27 @@ def test_headers_sort_up_and_down(page: Page) -> None:
     assert _cases(page)[:3] == [f"demo-way-00{number}-original" for number in range(3)]
     page.locator("#next").click()
     assert _cases(page)[-2:] == ["demo-way-009-original", "demo-way-011-paraphrase"]
+
+
+def test_a_phone_shows_outcome_and_choice_and_the_rest_when_a_row_is_opened(demo: Any, open_page: Any) -> None:
+    page = _ready(open_page(demo.html, width=390))
+    heads = page.locator("#rows thead th").all()
+    within = [head.inner_text().strip() for head in heads if _right_edge(head) <= 376 and head.is_visible()]
+    assert within == ["case", "outcome", "chosen", "expected"]
+    assert not page.locator("[data-key=variant]").is_visible()
+    page.locator("[data-key=outcome]").click()
+    assert _cases(page)[0] == "demo-way-009-original"
+    page.locator("button.expand").first.click()
+    placed = page.locator("tr.detail .narrow")
+    assert placed.inner_text() == "family demo, variant original, split development, trial 1, question way"
+    page.set_viewport_size({"width": 1280, "height": 900})
+    assert not placed.is_visible()
+    assert page.locator("[data-key=variant]").is_visible()
+
+
+def _right_edge(head: Locator) -> float:
+    box = head.bounding_box()
+    return box["x"] + box["width"] if box else 0
 
 
 def test_pages_hold_fifty_rows(page: Page) -> None:

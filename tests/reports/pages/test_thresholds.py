@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 import pytest
 
 from decibench.gates.fitting import fit_gates
-from decibench.reports.pages.thresholds import Stop, Stops, threshold_stops
+from decibench.reports.pages.thresholds import Stop, Stops, nearest_threshold, threshold_stops
 from decibench.reports.protocol import Protocol
 from decibench.reports.record import Record
 from decibench.reports.report import Report
@@ -142,6 +143,19 @@ def test_only_the_threshold_of_a_proof_is_certified(make_report: Any) -> None:
         at(found, 0.62).mark
         == "Chosen by eye on these scenarios: not certified, and no interval allows for the choice."
     )
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_nearest_threshold_is_the_one_that_the_reason_of_the_gate_names(make_report: Any, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    spread = {f"demo-{g:03}": [bool(rng.random() < 0.6) for _ in range(4)] for g in range(40)}
+    made: Report = make_report("demo", spread, sure=sure(), rules=RULES)
+    calibration = [record.model_copy(update={"split": "calibration"}) for record in made.records]
+    gate = fit_gates(calibration, RULES, candidate_hash="c" * 64, suite_hash=None)["empirical"].model_dump(mode="json")
+    assert len({point["error"] for point in gate["grid"] if point["accepted"] >= gate["min_accepted"]}) > 3
+    named = re.search(r"the nearest, ([\d.]+), accepts", gate["reason"])
+    assert named
+    assert nearest_threshold(made.model_copy(update={"gates": {"empirical": gate}})) == float(named[1])
 
 
 def test_two_gates_at_one_threshold_are_both_named(make_report: Any) -> None:
