@@ -21,17 +21,15 @@ class LatencyRatio(Model):
     asked, and nothing of how the machine differed between the two.
     """
 
-    candidate: str
-    reference: str
     requests: int
     unmatched: int
     ratio: Figure
 
 
-def latency_ratio(report: Report, reference: Report, name: str, reference_name: str) -> LatencyRatio:
+def latency_ratio(report: Report, reference: Report) -> LatencyRatio:
     """The ratio over all splits and variants, failed requests included where they were timed.
 
-    ``name`` and ``reference_name`` are what the two are called. The value is null where no request is matched.
+    The value is null where no request is matched.
     """
     import numpy as np
 
@@ -47,8 +45,6 @@ def latency_ratio(report: Report, reference: Report, name: str, reference_name: 
     )
     median = float(np.median(ratios)) if matched else None
     return LatencyRatio(
-        candidate=name,
-        reference=reference_name,
         requests=len(matched),
         unmatched=len({(r.case, r.trial) for part in (report, reference) for r in part.records}) - len(matched),
         ratio=figure_of(median, _medians(ratios, bootstrap), bootstrap.groups),

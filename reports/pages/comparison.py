@@ -75,12 +75,12 @@ def _ratios(reports: Mapping[str, Report]) -> Table | None:
     if not others:
         return None
     title = f"Request latency divided by that of {reference}, median over the same case and trial, 95% interval"
-    return figures_table(title, ["candidate", "requests", "unmatched"], list(_ratio_rows(reference, first, others)))
+    return figures_table(title, ["candidate", "requests", "unmatched"], list(_ratio_rows(first, others)))
 
 
-def _ratio_rows(reference: str, first: Report, others: Sequence[tuple[str, Report]]) -> Iterator[FigureRow]:
+def _ratio_rows(first: Report, others: Sequence[tuple[str, Report]]) -> Iterator[FigureRow]:
     for name, report in others:
-        found = latency_ratio(report, first, name, reference)
+        found = latency_ratio(report, first)
         yield FigureRow([name, f"{found.requests:,}", f"{found.unmatched:,}"], found.ratio, _factor)
 
 
