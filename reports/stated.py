@@ -40,6 +40,7 @@ class _EmpiricalPoint(_Part):
 
 
 class _EmpiricalGate(_Gate):
+    min_accepted: int
     grid: list[_EmpiricalPoint]
     highest_top_probability: float | None
     distinct_top_probabilities: int

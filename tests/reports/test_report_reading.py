@@ -211,6 +211,7 @@ def _point(**fields: Any) -> dict[str, Any]:
         (lambda r: r["gates"]["empirical"].update(status="issued"), "field gates.empirical.status: must be 'fitted'"),
         (lambda r: r["gates"]["empirical"].pop("reason"), "field gates.empirical.reason: is missing"),
         (lambda r: r["gates"]["empirical"].update(reason=""), "field gates.empirical.reason: must not be empty"),
+        (lambda r: r["gates"]["empirical"].pop("min_accepted"), "field gates.empirical.min_accepted: is missing"),
         (lambda r: r["gates"]["empirical"].update(grid=[_point(errors="0")]), "field gates.empirical.grid.0.errors"),
         (lambda r: r["gates"].update(certified={"status": "x"}), "field gates.certified.method: is missing"),
         (lambda r: r["gates"].update(certified=None), "field gates.certified: must be an object"),

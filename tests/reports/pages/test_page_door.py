@@ -109,7 +109,6 @@ def test_the_suffix_chooses_the_format(suite: Suite, save: Save, tmp_path: Path)
     assert (tmp_path / "summary.md").read_text("utf-8").startswith("# demo\n")
     assert _render(folder, tmp_path / "decisions.csv") == 0
     assert len((tmp_path / "decisions.csv").read_text("utf-8").splitlines()) == 25
-    pytest.importorskip("pyarrow")
     assert _render(folder, tmp_path / "decisions.parquet") == 0
     assert (tmp_path / "decisions.parquet").read_bytes()[:4] == b"PAR1"
 
