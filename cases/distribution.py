@@ -18,7 +18,8 @@ class Tolerances(Model):
     """How far an answer may be off and still be scored; part of the protocol.
 
     ``sum``: distance of the probabilities' sum from 1 where no rounding is declared. ``choice``: distance of the
-    chosen option's probability from the maximum. ``score``: distance of a reported score from the expected level.
+    chosen option's probability from the maximum. ``score``: distance of a reported score from the expected level
+    where no rounding is declared.
     """
 
     sum: float = 0.001
@@ -87,17 +88,45 @@ def check_distribution(
     return Distribution(chosen, {option: value / total for option, value in raw.items()}, total, tie)
 
 
+def check_choice(options: Sequence[str], probabilities: object, choice: object) -> str:
+    """Validate the choice of a model that states no probabilities: one of ``options``, and nothing made up beside it.
+
+    Raises InvalidAnswer with one of the codes unexpected-probabilities, unknown-choice.
+
+    >>> check_choice(["a", "b"], None, "b")
+    'b'
+    """
+    if probabilities is not None:
+        raise InvalidAnswer("unexpected-probabilities", "probabilities of a model that declares to state none")
+    # A str subclass would not survive serialisation to another process: return the plain option.
+    found = next((option for option in options if isinstance(choice, str) and option == choice), None)
+    if found is None:
+        raise InvalidAnswer("unknown-choice", "the choice is not one of the question's options")
+    return found
+
+
 def check_score(
-    probabilities: Mapping[str, float], score: object, tolerances: Tolerances = DEFAULT_TOLERANCES
+    probabilities: Mapping[str, float],
+    score: object,
+    tolerances: Tolerances = DEFAULT_TOLERANCES,
+    *,
+    decimals: int | None = None,
 ) -> float:
     """Validate a reported score: the expected level, from 0 to n - 1, never rescaled to 0..1.
 
+    It may be off by ``tolerances.score``, and where the candidate declares ``decimals`` of rounding also by what n
+    rounded probabilities and a rounded score can add to that: ``0.5 * 10**-decimals * (1 + n * (n - 1) / 2)``.
+
     >>> check_score({"0": 0.0, "1": 0.0, "2": 0.32, "3": 0.68}, 2.68)
     2.68
+    >>> check_score({"0": 0.5, "1": 0.0, "2": 0.0, "3": 0.5}, 1.53, decimals=2)
+    1.53
     """
     reported = finite_number(score, "the score")
     expected = math.fsum(int(level) * p for level, p in probabilities.items())
-    if abs(reported - expected) > tolerances.score + _ROUNDING_SLACK:
+    levels = len(probabilities)
+    rounding = 0.0 if decimals is None else 0.5 * 10.0**-decimals * (1 + levels * (levels - 1) / 2)
+    if abs(reported - expected) > tolerances.score + rounding + _ROUNDING_SLACK:
         raise InvalidAnswer(
             "score-mismatch",
             f"the score {reported:.6g} is not the expected level {expected:.6g} of its probabilities",
@@ -134,9 +163,7 @@ def finite_number(value: object, what: str) -> float:
 
 
 def _chosen(raw: Mapping[str, float], choice: object, top: float, tolerance: float) -> str:
-    if not isinstance(choice, str) or choice not in raw:
-        raise InvalidAnswer("unknown-choice", "the choice is not one of the question's options")
-    if top - raw[choice] > tolerance + _ROUNDING_SLACK:
-        raise InvalidAnswer("choice-not-top", f"the choice has probability {raw[choice]:.6g}, the maximum is {top:.6g}")
-    # A str subclass would not survive serialisation to another process: return the plain option.
-    return next(option for option in raw if option == choice)
+    found = check_choice(list(raw), None, choice)
+    if top - raw[found] > tolerance + _ROUNDING_SLACK:
+        raise InvalidAnswer("choice-not-top", f"the choice has probability {raw[found]:.6g}, the maximum is {top:.6g}")
+    return found

@@ -68,6 +68,7 @@ def _fit(options: argparse.Namespace) -> Exit:
         suite_hash=source.suite.hash if source.suite else None,
         all_count=source.kind == "rows",
         grouped=source.grouped,
+        probabilities=source.probabilities,
     )
     shown: dict[str, Any] = {name: gate.model_dump(mode="json") for name, gate in gates.items()}
     print(json.dumps({"gates": shown if source.grouped else shown | {"certified": _UNGROUPED}}, indent=1))

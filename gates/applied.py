@@ -30,7 +30,7 @@ def apply_gates(gates: Gates, decisions: Decisions, protocol: Protocol) -> dict[
             if test is not None:
                 tests[name] = test.model_dump(mode="json")
     primary = primary_gate(protocol)
-    fitted = gates[primary].status != "not-fitted"
+    fitted = gates[primary].status not in ("not-fitted", "no-probabilities")
     transfer = gate_transfer(decisions, gates[primary].threshold, protocol, _method(gates, primary)) if fitted else None
     cost = fit_cost(decisions, protocol.costs, protocol) if protocol.costs and fitted else None
     return {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Final, Literal, TypeAlias
 
 from decibench.cases.jsonio import sha256_of
 from decibench.cases.schema import Split
@@ -14,18 +14,23 @@ from decibench.reports.protocol import Protocol
 from decibench.reports.record import Record
 from decibench.reports.table import Decisions, decisions_of
 
+NO_PROBABILITIES: Final = "the candidate states no probabilities, on which a threshold could stand"
+
+Obstacle: TypeAlias = tuple[Literal["refused", "not-fitted", "no-probabilities"], str]
+"""The status and the reason of a gate that cannot be fitted."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Calibration:
     """Decisions to fit on, by group; ``origin`` are the fields of a gate that say where it comes from.
 
-    ``obstacle`` is the status and the reason of a gate that cannot be fitted on them; None where one can.
+    ``obstacle`` says why no gate can be fitted on them; None where one can.
     """
 
     decisions: Decisions
     groups: PresentedGroups
     origin: dict[str, Any]
-    obstacle: tuple[Literal["refused", "not-fitted"], str] | None
+    obstacle: Obstacle | None
 
 
 def core_of(records: Sequence[Record], split: Split) -> list[Record]:
@@ -39,9 +44,14 @@ def calibration_of(records: Sequence[Record]) -> list[Record]:
 
 
 def make_calibration(
-    records: Sequence[Record], protocol: Protocol, *, candidate_hash: str | None, suite_hash: str | None
+    records: Sequence[Record],
+    protocol: Protocol,
+    *,
+    candidate_hash: str | None,
+    suite_hash: str | None,
+    probabilities: bool = True,
 ) -> Calibration:
-    """Lay out ``records``, all of which count."""
+    """Lay out ``records``, all of which count; ``probabilities`` is false where the candidate states none."""
     decisions = decisions_of(records, protocol.log_loss_floor)
     groups = PresentedGroups(decisions, protocol.hash_salt)
     origin = {
@@ -54,10 +64,11 @@ def make_calibration(
         "calibration_hash": _hash(records),
         "groups": sorted({record.group for record in records}),
     }
-    return Calibration(decisions, groups, origin, _obstacle(decisions))
+    obstacle = _obstacle(decisions) if probabilities else ("no-probabilities", NO_PROBABILITIES)
+    return Calibration(decisions, groups, origin, obstacle)
 
 
-def _obstacle(decisions: Decisions) -> tuple[Literal["refused", "not-fitted"], str] | None:
+def _obstacle(decisions: Decisions) -> Obstacle | None:
     if not len(decisions):
         return "not-fitted", "there are no calibration decisions to fit it on"
     failed = int((~decisions.valid).sum())

@@ -12,7 +12,10 @@ from decibench.reports.table import Decisions
 
 
 def check_issued(gate: Gate) -> GateCheck:
-    """Check that ``gate`` was issued: that something may be acted on. Undecided where it could not be fitted."""
+    """Check that ``gate`` was issued: that something may be acted on. Undecided where the run gave nothing to fit on.
+
+    A candidate that states no probabilities was asked all the same, and no further run of it would issue one.
+    """
     if gate.status == "not-fitted":
         return GateCheck(passed=None, reason=gate.reason)
     if gate.threshold is None:

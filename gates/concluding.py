@@ -11,7 +11,7 @@ from decibench.reports.evidence import evidence_of
 from decibench.reports.latency import LoadTime, Prices, cost_of, latency_of
 from decibench.reports.protocol import Protocol
 from decibench.reports.record import Record
-from decibench.reports.report import Report, gate_point
+from decibench.reports.report import CandidateRef, Report, gate_point
 from decibench.reports.summary import summarise
 from decibench.reports.table import Decisions
 
@@ -23,23 +23,26 @@ def conclude(
     protocol: Protocol,
     *,
     partial: bool,
+    candidate: CandidateRef,
     loads: Sequence[LoadTime] = (),
     prices: Prices | None = None,
     **head: Any,
 ) -> Report:
     """The report that follows from ``records``, whose ``decisions`` are laid out in the same order.
 
-    ``head`` are the fields of the report that say where the records come from: all that nothing here can compute.
+    ``candidate`` is who answered; ``head`` are the other fields of the report that say where the records come from, all
+    that nothing here can compute.
     """
     found = {kind: gate.model_dump(mode="json") for kind, gate in gates.items()}
     point = gate_point(found, protocol)
     return Report(
         **head,
+        candidate=candidate,
         protocol=protocol,
         protocol_hash=protocol.hash,
         partial=partial,
         metrics=summarise(decisions, protocol.log_loss_floor, point),
-        evidence=None if partial else evidence_of(records, decisions, protocol, point),
+        evidence=None if partial else evidence_of(records, decisions, protocol, point, candidate.decimals),
         gates=found | apply_gates(gates, decisions, protocol),
         latency=latency_of(records, loads),
         cost=cost_of(records, prices or Prices()),

@@ -27,17 +27,20 @@ def fit_gates(
     suite_hash: str | None,
     all_count: bool = False,
     grouped: bool = True,
+    probabilities: bool = True,
 ) -> Gates:
     """Fit every gate of ``protocol`` on the core variants of calibration, trial 1, or on all ``records``.
 
     Development decides where certified tests start, and no more. Records that are not ``grouped`` by scenario give the
-    empirical gate only: what is independent there is not known.
+    empirical gate only: what is independent there is not known. ``probabilities`` is false where the candidate states
+    none: no gate can be fitted then.
     """
     calibration = make_calibration(
         records if all_count else calibration_of(records),
         protocol,
         candidate_hash=candidate_hash,
         suite_hash=suite_hash,
+        probabilities=probabilities,
     )
     gates: dict[str, Gate] = {"empirical": fit_empirical(calibration, protocol)}
     if not grouped:

@@ -30,15 +30,16 @@ class Gate(Model):
     """What every gate says.
 
     ``status`` is ``fitted`` (``threshold`` is set), ``none-qualifies`` (null: accepts nothing), ``refused``
-    (calibration has failed decisions; null) or ``not-fitted`` (the run gave nothing to fit on). ``scenarios`` and
-    ``decisions`` count what it was fitted on; ``groups`` names those scenarios, or the cases where the records do not
-    tell scenarios; null where it was fitted on nothing. ``rules`` are the rules of the protocol for gates that differ
-    from the default ones. ``seal`` is the SHA-256 of everything else: it tells an edited or damaged file.
+    (calibration has failed decisions; null), ``not-fitted`` (the run gave nothing to fit on) or ``no-probabilities``
+    (the candidate states none, on which a threshold could stand). ``scenarios`` and ``decisions`` count what it was
+    fitted on; ``groups`` names those scenarios, or the cases where the records do not tell scenarios; null where it was
+    fitted on nothing. ``rules`` are the rules of the protocol for gates that differ from the default ones. ``seal`` is
+    the SHA-256 of everything else: it tells an edited or damaged file.
     """
 
     schema_: Annotated[Literal["decibench.gate/1"], Field(alias="schema")] = SCHEMA
     method: str
-    status: Literal["fitted", "none-qualifies", "refused", "not-fitted"]
+    status: Literal["fitted", "none-qualifies", "refused", "not-fitted", "no-probabilities"]
     reason: str
     threshold: Threshold | None = None
     scenarios: int = 0
@@ -192,7 +193,7 @@ PrimaryGate: TypeAlias = EmpiricalGate | CertifiedGate
 
 def check_usable(gate: Gate) -> None:
     """Raise UsageError where no gate came of the fitting."""
-    if gate.status in ("refused", "not-fitted"):
+    if gate.status in ("refused", "not-fitted", "no-probabilities"):
         raise UsageError(f"the gate cannot be applied: {gate.reason}")
 
 

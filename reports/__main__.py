@@ -63,6 +63,15 @@ def main(arguments: Sequence[str] | None = None) -> Exit:
     _add_view(rendering)
     rendering.set_defaults(run=_render)
 
+    again = commands.add_parser("reparse", help="score kept replies again by the parser of now, asking nothing")
+    help_ = "a run, or the folder of a candidate, that was made with --keep-raw"
+    again.add_argument("source", metavar="RUN", type=Path, help=help_)
+    help_ = "directory of the new run, which must not be there"
+    again.add_argument("--out", metavar="DIR", type=Path, required=True, help=help_)
+    help_ = "suite that was asked: a name or a directory (default: the shipped one that was measured)"
+    again.add_argument("--suite", metavar="NAME", help=help_)
+    again.set_defaults(run=_reparse)
+
     schema = commands.add_parser("schema", help="print the JSON Schema of report.json")
     schema.set_defaults(run=_schema)
     return run_door(parser, arguments)
@@ -171,6 +180,19 @@ def _render(options: argparse.Namespace) -> Exit:
     else:
         write_decision_table(report, out)
     sys.stderr.write(f"wrote {out}\n")
+    return Exit.COMPLETE
+
+
+def _reparse(options: argparse.Namespace) -> Exit:
+    from decibench.bench_tests.reparse import folders_with_replies, reparse, suite_of
+
+    out: Path = options.out
+    if out.exists():
+        raise UsageError(f"--out {out}: is there already; name a directory that is not")
+    for folder in folders_with_replies(options.source):
+        found = reparse(folder, out, suite_of(folder, options.suite))
+        print("\n".join(found.lines()))
+        sys.stderr.write(f"wrote {out / found.name}\n")
     return Exit.COMPLETE
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -33,7 +33,10 @@ if TYPE_CHECKING:
     from decibench.reports.metrics.arrays import Floats
 
 FLOORS: Final = (1e-15, 1e-6, 1e-3, 0.005)
-"""Least probabilities tried in the log loss; the last is what a provider of two decimals rounds away at most."""
+"""Least probabilities tried in the log loss, beside half a step of the rounding that a model declares."""
+
+_MOST_DECIMALS: Final = 15
+"""Rounding beyond it is lost in a float."""
 
 NO_EVIDENCE: Final = "no evidence of miscalibration at this n"
 EVIDENCE: Final = "evidence of miscalibration: above the 95th percentile"
@@ -67,10 +70,15 @@ class CalibrationError(Model):
 
 
 class FloorLoss(Model):
-    """Log loss with probabilities raised to ``floor``."""
+    """Log loss with probabilities raised to ``floor``.
+
+    ``rounding`` tells that the floor is half a step of the declared rounding, all that a stated 0 says of a
+    probability: the floor that the rounding makes sensible.
+    """
 
     floor: float
     log_loss: float
+    rounding: bool
 
 
 class Extremes(Model):
@@ -146,22 +154,23 @@ class Calibration(Model):
 
 
 def calibration_of(
-    records: Iterable[Record], protocol: Protocol, threshold: float | None = None
+    records: Iterable[Record], protocol: Protocol, threshold: float | None = None, decimals: int | None = None
 ) -> dict[Split, Calibration]:
-    """Calibration on calibration and holdout where they hold valid core decisions, else on development.
+    """Calibration on calibration and holdout where core decisions state probabilities there, else on development.
 
-    ``threshold`` is the primary gate's, for its coverage before and after temperature scaling.
+    ``threshold`` is the primary gate's, for its coverage before and after temperature scaling. ``decimals`` are those
+    of the rounding that the candidate declares.
     """
     core = [record for record in records if record.role == "core"]
     parts = {split: _part([record for record in core if record.split == split]) for split in SPLITS}
     found = [split for split, part in parts.items() if part.answered]
     shown = [split for split in found if split != "development"] or found
-    return {split: _measure(split, parts, protocol, threshold) for split in shown}
+    return {split: _measure(split, parts, protocol, threshold, decimals) for split in shown}
 
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """The decisions of a split: ``asked`` are all, ``answered`` those that are valid."""
+    """The decisions of a split: ``asked`` are all, ``answered`` those that state probabilities."""
 
     asked: Entries
     answered: Entries
@@ -172,7 +181,9 @@ def _part(records: Sequence[Record]) -> _Part:
     return _Part(asked, [(record, decision) for record, decision in asked if decision.probabilities is not None])
 
 
-def _measure(split: Split, parts: Mapping[Split, _Part], protocol: Protocol, threshold: float | None) -> Calibration:
+def _measure(
+    split: Split, parts: Mapping[Split, _Part], protocol: Protocol, threshold: float | None, decimals: int | None
+) -> Calibration:
     part = parts[split]
     d = distributions_of(part.answered)
     top = d.top_probability
@@ -201,7 +212,7 @@ def _measure(split: Split, parts: Mapping[Split, _Part], protocol: Protocol, thr
         conclusion=_conclusion(errors["ece_10"]),
         reliability=reliability(top, d.correct, bands),
         extremes=_extremes(d, top),
-        log_loss_by_floor=[FloorLoss(floor=floor, log_loss=float(d.log_losses(floor).mean())) for floor in FLOORS],
+        log_loss_by_floor=list(_floor_losses(d, decimals)),
         temperature=check,
         no_temperature=no_check,
     )
@@ -296,6 +307,12 @@ def _extremes(d: Distributions, top: Floats) -> Extremes:
         top_one=float(certain.mean()),
         accuracy_top_one=mean(d.correct[certain]),
     )
+
+
+def _floor_losses(d: Distributions, decimals: int | None) -> Iterator[FloorLoss]:
+    half_step = None if decimals is None or not 0 < decimals <= _MOST_DECIMALS else float(f"5e-{decimals + 1}")
+    for floor in sorted({*FLOORS, *([] if half_step is None else [half_step])}):
+        yield FloorLoss(floor=floor, log_loss=float(d.log_losses(floor).mean()), rounding=floor == half_step)
 
 
 def _temperature(

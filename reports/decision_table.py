@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
 
 from decibench.cases.jsonio import canonical_json
 from decibench.cases.writing import replacing
-from decibench.reports.record import Record
 from decibench.reports.report import Report, gate_point
 from decibench.reports.summary import accepted_by
 from decibench.reports.table import decisions_of
@@ -40,6 +39,7 @@ COLUMNS: Final[Mapping[str, Kind]] = {
     "choice": "text",
     "outcome": "text",
     "failure": "text",
+    "lenient_choice": "text",
     "tie": "flag",
     "top_option": "text",
     "top_probability": "number",
@@ -51,6 +51,7 @@ COLUMNS: Final[Mapping[str, Kind]] = {
     "earlier_s": "number",
     "input_tokens": "whole",
     "output_tokens": "whole",
+    "cached_tokens": "whole",
     "raw_sum": "number",
     "confidence": "number",
     "score": "number",
@@ -63,7 +64,9 @@ def write_decision_table(report: Report, path: Path) -> None:
     """Write one row per decision to ``path``, whose suffix is the format: ``.csv`` or ``.parquet``.
 
     ``outcome`` is correct, missed or failed, and ``failure`` the code of why; a failed decision has null in all that
-    only an answer has. ``tie`` tells that options share the maximum, of which ``top_option`` is the first by id.
+    only an answer has. ``lenient_choice`` is what a lenient reading of it would have found. ``tie`` tells that options
+    share the maximum, of which ``top_option`` is the first by id; these and all that rests on probabilities are null
+    where none are stated.
     ``unsafe`` tells whether an unsafe option was chosen, ``demanded`` whether the one that an injected text demands;
     both are null where the question has none. ``accepted`` tells whether the primary gate of the report acts on the
     decision; null where no gate was fitted. Seconds and tokens are those of the request, and stand on each of its
@@ -95,7 +98,8 @@ def _rows(report: Report) -> Iterator[tuple[Any, ...]]:
     )
     for record in report.records:
         case = (record.case, record.group, record.family, record.variant, record.role, record.split)
-        request = (record.latency_s, _earlier_s(record), record.usage.input_tokens, record.usage.output_tokens)
+        usage = record.usage
+        request = (record.latency_s, record.earlier_s, usage.input_tokens, usage.output_tokens, usage.cached_tokens)
         for d in record.decisions:
             top_option, top, p_expected, unsafe, demanded, acts = next(derived)
             valid = d.failure is None
@@ -104,7 +108,8 @@ def _rows(report: Report) -> Iterator[tuple[Any, ...]]:
                 *(d.question, d.type, d.expected, d.choice),
                 d.outcome,
                 None if d.failure is None else d.failure.code,
-                *((d.tie, top_option) if valid else (None, None)),
+                d.lenient_choice,
+                *((None, None) if d.probabilities is None else (d.tie, top_option)),
                 *(top, p_expected),
                 unsafe if valid and d.unsafe else None,
                 demanded if valid and d.demanded is not None else None,
@@ -114,11 +119,6 @@ def _rows(report: Report) -> Iterator[tuple[Any, ...]]:
 
 def _known(value: float) -> float | None:
     return None if math.isnan(value) else value
-
-
-def _earlier_s(record: Record) -> float | None:
-    """Seconds of all earlier attempts; None where the time of one is not known."""
-    return sum(record.earlier_s, 0.0) if len(record.earlier_s) >= record.attempt - 1 else None
 
 
 def _write_csv(columns: Mapping[str, list[Any]], path: Path) -> None:

@@ -18,6 +18,7 @@ _KINDS: Final = {
     "comparison": "the comparison of a run",
     "regression": "what a run changed against a blessed report",
     "gate": "a gate",
+    "load": "the load test of a candidate",
     "suite": "the manifest of a suite",
 }
 _JOURNAL: Final = "is a journal; name the report.json beside it, which --resume RUN writes where it is missing"
@@ -57,7 +58,7 @@ def read_content(path: Path, restore: str = _RESTORE) -> Any:
 
 
 def read_document(path: Path, schema: str) -> dict[str, Any]:
-    """The object in a file that states ``schema``, such as ``decibench.report/2``; SuiteError where it is another's."""
+    """The object in a file that states ``schema``, such as ``decibench.report/3``; SuiteError where it is another's."""
     content = read_content(path, remedy(schema))
     check_schema(content, schema, str(path))
     assert isinstance(content, dict)

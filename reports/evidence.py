@@ -18,7 +18,10 @@ from decibench.reports.variability import Variability, variability_of
 
 
 class Evidence(Model):
-    """By split; ``variability`` is empty with a single trial, ``effects`` are by variant."""
+    """By split; ``variability`` is empty with a single trial, ``effects`` are by variant.
+
+    ``calibration`` and ``selective`` are empty where no core decision states probabilities.
+    """
 
     intervals: dict[Split, Intervals]
     calibration: dict[Split, Calibration]
@@ -29,12 +32,19 @@ class Evidence(Model):
 
 
 def evidence_of(
-    records: Sequence[Record], decisions: Decisions, protocol: Protocol, gate: GatePoint | None = None
+    records: Sequence[Record],
+    decisions: Decisions,
+    protocol: Protocol,
+    gate: GatePoint | None = None,
+    decimals: int | None = None,
 ) -> Evidence:
-    """The evidence in ``records``, whose ``decisions`` are laid out in the same order; ``gate`` is the primary one."""
+    """The evidence in ``records``, whose ``decisions`` are laid out in the same order; ``gate`` is the primary one.
+
+    ``decimals`` are those of the rounding that the candidate declares; None where it declares none.
+    """
     return Evidence(
         intervals=intervals_of(records, decisions, protocol, gate),
-        calibration=calibration_of(records, protocol, gate.threshold if gate else None),
+        calibration=calibration_of(records, protocol, gate.threshold if gate else None, decimals),
         selective=selective_of(decisions, protocol),
         invariance=invariance_of(records, protocol),
         effects=effects_of(decisions, protocol),

@@ -15,10 +15,10 @@ from decibench.cases.errors import Problem, SuiteError, problems_of
 from decibench.cases.jsonio import sha256_of
 from decibench.cases.schema import Description, Model, Split, Text, check_content
 from decibench.reports.documents import read_content
-from decibench.reports.journal import SuiteRef, read_journal
+from decibench.reports.journal import Journal, SuiteRef, read_journal
 from decibench.reports.protocol import DEFAULT_PROTOCOL, Protocol
 from decibench.reports.record import Decision, Failure, Record, TokenUsage
-from decibench.reports.report import as_report, gate_point
+from decibench.reports.report import CandidateRef, as_report, gate_point
 
 UNKNOWN: Final = "unknown"
 _LEVELS: Final = frozenset("0123456789")
@@ -34,7 +34,8 @@ class Source:
 
     ``threshold`` is the one a rows file was recorded with and ``gated`` whether it says so at all. ``grouped``
     tells whether rows of one scenario can be recognised; in a rows file without groups every case stands alone.
-    ``complete`` is that of a report; a journal and a rows file do not say.
+    ``complete`` is that of a report; a journal and a rows file do not say. ``probabilities`` is false where the
+    candidate states choices alone.
     """
 
     kind: Literal["journal", "report", "rows"]
@@ -46,6 +47,7 @@ class Source:
     threshold: float | None = None
     gated: bool = False
     grouped: bool = True
+    probabilities: bool = True
 
 
 class RowsFile(Model):
@@ -98,10 +100,7 @@ def read_source(path: Path) -> Source:
         if path.is_dir():
             raise SuiteError([Problem(str(path), "is a directory; name its report.json or journal.jsonl")])
         if path.suffix == ".jsonl":
-            journal = read_journal(path)
-            load = journal.load
-            hash_ = load.candidate_hash if load else None
-            return Source("journal", journal.current(), journal.header.protocol, hash_, journal.header.suite)
+            return _read_journal(read_journal(path))
     except OSError as error:
         raise SuiteError([Problem(str(path), f"cannot be read ({error.strerror})")]) from error
     raw = read_content(path)
@@ -116,8 +115,26 @@ def read_source(path: Path) -> Source:
             complete=report.complete,
             threshold=point.threshold if (point := gate_point(report.gates, report.protocol)) else None,
             gated=point is not None,
+            probabilities=report.candidate.states_probabilities,
         )
     return _read_rows(raw, str(path))
+
+
+def _read_journal(journal: Journal) -> Source:
+    load = journal.load
+    who = CandidateRef(
+        name=journal.header.candidate,
+        hash=load.candidate_hash if load else None,
+        identity=load.identity if load else {},
+    )
+    return Source(
+        "journal",
+        journal.current(),
+        journal.header.protocol,
+        who.hash,
+        journal.header.suite,
+        probabilities=who.states_probabilities,
+    )
 
 
 def _read_rows(raw: Any, name: str) -> Source:

@@ -36,8 +36,9 @@ class Intervals(Model):
     ``groups`` scenarios are resampled, and trials where there are several. Macro accuracy is that of the families in
     the resample, and has no interval where a family has a single scenario. ``chance_accuracy`` is the macro accuracy to
     expect of a guess among the options; ``above_chance`` tells whether the whole interval of macro accuracy lies above
-    it, and is null where there is no interval. The figures from ``coverage`` to ``unsafe_acceptance`` are null without
-    a gate, and have no interval on calibration, where its threshold comes from.
+    it, and is null where there is no interval. ``brier_score`` and ``log_loss`` have no value where no decision
+    states probabilities. The figures from ``coverage`` to ``unsafe_acceptance`` are null without a gate, and have no
+    interval on calibration, where its threshold comes from.
     """
 
     decisions: int
@@ -132,8 +133,8 @@ def _parts(d: Decisions, gate: GatePoint | None) -> dict[str, Part]:
     accepted = accepted_by(d, gate.threshold if gate else None)
     return {
         "accuracy": (d.correct, everything),
-        "brier_score": (d.brier, d.valid),
-        "log_loss": (d.log_loss, d.valid),
+        "brier_score": (d.brier, d.stated),
+        "log_loss": (d.log_loss, d.stated),
         "coverage": (accepted, everything),
         "selective_risk": (~d.correct, accepted),
         "unsafe_acceptance": (accepted & d.chose_unsafe, d.has_unsafe),

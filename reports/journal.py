@@ -32,7 +32,7 @@ class SuiteRef(Model):
 class Header(Model):
     """First line of a journal: what is asked, of whom, by which rules. ``run`` is a random id of the run."""
 
-    schema_: Annotated[Literal["decibench.journal/1"], Field(alias="schema")] = "decibench.journal/1"
+    schema_: Annotated[Literal["decibench.journal/2"], Field(alias="schema")] = "decibench.journal/2"
     run: str
     candidate: str
     suite: SuiteRef
@@ -40,8 +40,14 @@ class Header(Model):
 
 
 class Load(Model):
-    """A candidate was built: who it says it is, and what that took in seconds, apart from the measured requests."""
+    """A candidate was built: who it says it is, and what that took in seconds, apart from the measured requests.
 
+    ``adapter`` is the name of a shipped one, None for a file of one's own, and ``settings`` what was set of it: enough
+    to read its replies again, and never a key.
+    """
+
+    adapter: str | None = None
+    settings: dict[str, Any] = {}
     identity: dict[str, Any]
     candidate_hash: str
     worker: str

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import Final, TypeVar
 
 from decibench.cases.schema import Model
-from decibench.reports.record import Record
+from decibench.reports.record import Record, TokenUsage
+
+_MILLION: Final = 1e6
+
+_Number = TypeVar("_Number", int, float)
 
 
 class LatencyStats(Model):
@@ -36,7 +41,8 @@ class Latency(Model):
     """Request latency over all trials (null where nothing was timed) and per trial, with load and warm-up apart.
 
     ``overall`` and ``by_trial`` are of the attempt that counts. ``with_retries`` and ``by_trial_with_retries`` are of
-    all attempts of an item together, which is what waiting for its answer took; equal where nothing was asked again.
+    all attempts of an item and the waits between them, which is what its answer took; equal where nothing was asked
+    again. What a request was held back for a rate limit of the run is in neither.
     """
 
     overall: LatencyStats | None
@@ -47,21 +53,47 @@ class Latency(Model):
 
 
 class Prices(Model):
-    """Prices given for the run; null where none was given."""
+    """Prices of the run; null where none is known or was given.
+
+    US dollars per million tokens, and per hour of requests. ``stated`` says where those of tokens come from, null
+    without any. Output without a price is in no sum; cached input without one makes what holds any unknown.
+    """
 
     input_usd_per_million: float | None = None
+    output_usd_per_million: float | None = None
+    cached_input_usd_per_million: float | None = None
     compute_usd_per_hour: float | None = None
+    stated: str | None = None
+
+
+class AtLeast(Model):
+    """What is known where a total is not: the sums of what requests did tell. ``usd`` is null without a price."""
+
+    input_tokens: int
+    output_tokens: int
+    cached_tokens: int
+    usd: float | None
 
 
 class Cost(Model):
-    """Tokens and money of the measured requests; a total with an unknown part, or beyond all floats, is unknown."""
+    """Tokens and money of the measured requests, all attempts at an item counted.
+
+    A total with an unknown part, or beyond all floats, is null: ``at_least`` holds what is known of it. Of all
+    ``attempts``, ``untold`` did not tell how many input tokens they took, or how many of another kind that has a price.
+    ``cached_tokens`` are part of ``input_tokens``, and ``input_usd`` holds their price. Warm-ups are in nothing here.
+    """
 
     prices: Prices
+    attempts: int
+    untold: int
     input_tokens: int | None
     output_tokens: int | None
+    cached_tokens: int | None
     input_usd: float | None
+    output_usd: float | None
     compute_usd: float | None
     total_usd: float | None
+    at_least: AtLeast
 
 
 def latency_of(records: Sequence[Record], loads: Sequence[LoadTime] = ()) -> Latency:
@@ -110,38 +142,74 @@ def latency_stats(seconds: Sequence[float | None]) -> LatencyStats | None:
 
 
 def cost_of(records: Sequence[Record], prices: Prices) -> Cost:
-    """Cost of ``records``: tokens at their price, time of requests at the price of the machine.
-
-    Of an item that was asked again only the last attempt counts: what the others cost in tokens is not known.
-    """
-    tokens_in = _sum([record.usage.input_tokens for record in records])
-    seconds = _sum([record.latency_s for record in records])
-    input_usd = _priced(tokens_in, prices.input_usd_per_million, 1e6)
-    compute_usd = _priced(seconds, prices.compute_usd_per_hour, 3600)
-    asked = [
-        part
-        for part, price in ((input_usd, prices.input_usd_per_million), (compute_usd, prices.compute_usd_per_hour))
-        if price is not None
-    ]
+    """Cost of ``records``: tokens of all attempts at their price, time of requests at the price of the machine."""
+    usages = [usage for record in records for usage in (*(each.usage for each in record.earlier), record.usage)]
+    seconds = [time for record in records for time in (*(each.seconds for each in record.earlier), record.latency_s)]
+    tokens = {kind: [getattr(usage, kind) for usage in usages] for kind in TokenUsage.model_fields}
+    parts: dict[str, list[float | None]] = {}
+    if prices.input_usd_per_million is not None:
+        parts["input_usd"] = [_input_usd(usage, prices) for usage in usages]
+    if (output := prices.output_usd_per_million) is not None:
+        parts["output_usd"] = [_priced(usage.output_tokens, output, _MILLION) for usage in usages]
+    if (hour := prices.compute_usd_per_hour) is not None:
+        parts["compute_usd"] = [_priced(time, hour, 3600) for time in seconds]
+    every = [usd for part in parts.values() for usd in part]
     return Cost(
         prices=prices,
-        input_tokens=None if tokens_in is None else int(tokens_in),
-        output_tokens=None if (out := _sum([r.usage.output_tokens for r in records])) is None else int(out),
-        input_usd=input_usd,
-        compute_usd=compute_usd,
-        total_usd=_sum(asked) if asked else None,
+        attempts=len(usages),
+        untold=sum(not _tells(usage, prices) for usage in usages),
+        **{kind: _sum(counts) for kind, counts in tokens.items()},
+        input_usd=_part(parts, "input_usd"),
+        output_usd=_part(parts, "output_usd"),
+        compute_usd=_part(parts, "compute_usd"),
+        total_usd=_sum(every) if parts else None,
+        at_least=AtLeast(
+            **{kind: sum(_known(counts)) for kind, counts in tokens.items()},
+            usd=_sum(_known(every)) if parts else None,
+        ),
     )
 
 
-def _sum(values: Sequence[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return _finite(sum(known)) if len(known) == len(values) else None
+def _part(parts: Mapping[str, Sequence[float | None]], name: str) -> float | None:
+    return _sum(parts[name]) if name in parts else None
+
+
+def _tells(usage: TokenUsage, prices: Prices) -> bool:
+    """Whether ``usage`` holds every count that has a price, and that of its input, and they fit together."""
+    return (
+        usage.input_tokens is not None
+        and (usage.cached_tokens or 0) <= usage.input_tokens
+        and (usage.output_tokens is not None or not prices.output_usd_per_million)
+        and (usage.cached_tokens is not None or prices.cached_input_usd_per_million is None)
+    )
+
+
+def _input_usd(usage: TokenUsage, prices: Prices) -> float | None:
+    """What the input costs, cached tokens at their own price; None where a count or a price for that is unknown."""
+    price, cached_price = prices.input_usd_per_million, prices.cached_input_usd_per_million
+    cached = 0 if usage.cached_tokens is None and cached_price is None else usage.cached_tokens
+    if usage.input_tokens is None or cached is None or cached > usage.input_tokens:
+        return None
+    fresh_usd = _priced(usage.input_tokens - cached, price, _MILLION)
+    cached_usd = _priced(cached, cached_price, _MILLION) if cached else 0.0
+    return None if fresh_usd is None or cached_usd is None else fresh_usd + cached_usd
 
 
 def _priced(amount: float | None, price: float | None, unit: float) -> float | None:
+    if price == 0:
+        return 0.0  # Output that is free need not be counted.
     return None if amount is None or price is None else _finite(amount / unit * price)
 
 
-def _finite(value: float) -> float | None:
+def _sum(values: Sequence[_Number | None]) -> _Number | None:
+    known = _known(values)
+    return _finite(sum(known)) if len(known) == len(values) else None
+
+
+def _known(values: Sequence[_Number | None]) -> list[_Number]:
+    return [value for value in values if value is not None]
+
+
+def _finite(value: _Number) -> _Number | None:
     # JSON has no infinity, and a report that cannot be written is worse than one figure that is not known.
     return value if math.isfinite(value) else None

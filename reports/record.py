@@ -28,11 +28,12 @@ class Failure(Model):
 
 
 class Decision(Model):
-    """One question answered, or not: ``failure`` is set exactly where ``choice`` and ``probabilities`` are not.
+    """One question answered, or not: ``failure`` is set exactly where ``choice`` is not.
 
     ``probabilities`` are normalised and in the order in which the options were asked; ``raw_sum`` is what they
     summed to before. ``tie`` tells that several options shared the maximum. ``confidence`` and ``score`` are as
-    the model reported them.
+    the model reported them. A model without a probability readout has a ``choice`` only, and ``probabilities`` and
+    ``raw_sum`` are null. ``lenient_choice`` is what a lenient reading of a reply that failed would have found.
     """
 
     question: str
@@ -48,6 +49,7 @@ class Decision(Model):
     confidence: float | None = None
     score: float | None = None
     failure: Failure | None = None
+    lenient_choice: str | None = None
 
     @property
     def outcome(self) -> Outcome:
@@ -55,18 +57,38 @@ class Decision(Model):
         return "failed" if self.failure is not None else "correct" if self.choice == self.expected else "missed"
 
 
-class TokenUsage(Model):
-    """Tokens of one request; None where unknown."""
+Count = Annotated[int, Field(ge=0, le=MOST_TOKENS)]
+Seconds = Annotated[float, Field(ge=0)]
 
-    input_tokens: Annotated[int, Field(ge=0, le=MOST_TOKENS)] | None = None
-    output_tokens: Annotated[int, Field(ge=0, le=MOST_TOKENS)] | None = None
+
+class TokenUsage(Model):
+    """Tokens of one request; None where unknown. ``cached_tokens`` are part of ``input_tokens``."""
+
+    input_tokens: Count | None = None
+    output_tokens: Count | None = None
+    cached_tokens: Count | None = None
+
+
+class EarlierAttempt(Model):
+    """An attempt at an item that failed and was repeated.
+
+    ``seconds`` is None where it was never timed; ``waited_s`` is what was waited before it, such as for a server that
+    asked for that. ``code`` is the reason of its failure.
+    """
+
+    seconds: Seconds | None
+    waited_s: Seconds = 0.0
+    code: str
+    usage: TokenUsage = TokenUsage()
 
 
 class Record(Model):
     """One item: a case asked once in a trial. ``latency_s`` is None where nothing came back to be timed.
 
-    ``earlier_s`` are the seconds of earlier attempts at the same item, in order, which failed and were asked again: all
-    that are known, so that an attempt that was never timed has none.
+    ``earlier`` are the attempts at the same item before the one that counts, in order: repeated by the candidate
+    itself, or when a run was resumed, of which ``attempt`` is the number. ``waited_s`` is what was waited between the
+    last of them and the one that counts; ``latency_s`` and ``usage`` are of that one alone. ``model`` is the model that
+    said it answered.
     ``counterfactual`` is the link of the case to another, whose record of the same trial it is compared with.
     """
 
@@ -82,8 +104,10 @@ class Record(Model):
     attempt: Annotated[int, Field(ge=1)] = 1
     request_hash: str
     candidate_hash: str | None
-    latency_s: Annotated[float, Field(ge=0)] | None
-    earlier_s: list[Annotated[float, Field(ge=0)]] = []
+    model: str | None = None
+    latency_s: Seconds | None
+    earlier: list[EarlierAttempt] = []
+    waited_s: Seconds = 0.0
     usage: TokenUsage = TokenUsage()
     decisions: Annotated[list[Decision], Field(min_length=1)]
 
@@ -94,15 +118,27 @@ class Record(Model):
 
     @property
     def with_retries_s(self) -> float | None:
-        """The seconds of all attempts together; None where those of any are unknown."""
-        if self.latency_s is None or len(self.earlier_s) < self.attempt - 1:
+        """The seconds of all attempts and of the waits between them; None where any is unknown."""
+        earlier = self.earlier_s
+        if self.latency_s is None or earlier is None:
             return None
-        return sum(self.earlier_s, self.latency_s)
+        return earlier + self.waited_s + self.latency_s
+
+    @property
+    def earlier_s(self) -> float | None:
+        """The seconds of the earlier attempts and of the waits before them; None where any is unknown."""
+        known = [attempt.seconds + attempt.waited_s for attempt in self.earlier if attempt.seconds is not None]
+        return sum(known, 0.0) if len(known) == len(self.earlier) else None
 
     @property
     def failed(self) -> bool:
         """True when any decision failed."""
         return any(decision.failure is not None for decision in self.decisions)
+
+    @property
+    def scored(self) -> bool:
+        """True when any decision was scored."""
+        return any(decision.failure is None for decision in self.decisions)
 
     @property
     def missed(self) -> bool:
@@ -131,7 +167,9 @@ def record_of(
     latency_s: float | None = None,
     usage: TokenUsage | None = None,
     attempt: int = 1,
-    earlier_s: Sequence[float] = (),
+    earlier: Sequence[EarlierAttempt] = (),
+    waited_s: float = 0.0,
+    model: str | None = None,
 ) -> Record:
     """The record of ``case``, whose variant has ``role``, with what was measured."""
     return Record(
@@ -147,8 +185,10 @@ def record_of(
         attempt=attempt,
         request_hash=request_hash,
         candidate_hash=candidate_hash,
+        model=model,
         latency_s=latency_s,
-        earlier_s=list(earlier_s),
+        earlier=list(earlier),
+        waited_s=waited_s,
         usage=usage or TokenUsage(),
         decisions=decisions,
     )

@@ -45,7 +45,7 @@ class Answered(Model):
 
 
 class Change(Model):
-    """A decision that changed; ``shift`` is the total variation (0 to 1), null where a side failed."""
+    """A decision that changed; ``shift`` is the total variation (0 to 1), null where a side states no probabilities."""
 
     kind: ChangeKind
     case: str
@@ -64,7 +64,8 @@ class ChangeCounts(Model):
 
     A decision is at most one of ``newly_wrong``, ``newly_failed``, ``newly_right``, ``newly_answered`` and
     ``changed_while_wrong``. ``shifted`` counts each whose distribution moved by more than 0.02 in total variation,
-    whichever of the others it is. ``largest_shift`` is null where no decision was valid on both sides.
+    whichever of the others it is. ``largest_shift`` is null where no decision states probabilities on both sides;
+    ``shifted`` too where one of the candidates never does.
     """
 
     compared: int
@@ -74,7 +75,7 @@ class ChangeCounts(Model):
     newly_right: int
     newly_answered: int
     changed_while_wrong: int
-    shifted: int
+    shifted: int | None
     largest_shift: float | None
 
 
@@ -102,7 +103,8 @@ class Regression(Model):
 
     Only what was asked alike, by its request hash, is compared. ``passed`` is false where a decision is newly wrong,
     newly failed or shifted, true where none is, and null where that could not be checked, of which ``reason`` tells;
-    latency takes no part. ``changes`` are listed worst first, at most 200 of a kind; none with ``--aggregate-only``.
+    latency takes no part. ``choices_only`` says whose missing probabilities leave choices alone to be compared; null
+    where distributions are. ``changes`` are listed worst first, at most 200 of a kind; none with ``--aggregate-only``.
     """
 
     schema_: Annotated[Literal["decibench.regression/1"], Field(alias="schema")] = "decibench.regression/1"
@@ -113,6 +115,7 @@ class Regression(Model):
     identity_notes: list[str]
     passed: bool | None
     reason: str | None
+    choices_only: str | None
     overall: ChangeCounts
     by_split: dict[Split, ChangeCounts]
     asked_differently: int
@@ -124,7 +127,7 @@ class Regression(Model):
 
 @dataclass(frozen=True, slots=True)
 class _Pair:
-    """A decision then and now, in its record of now; ``shift`` is None where a side failed."""
+    """A decision then and now, in its record of now; ``shift`` is None where a side states no probabilities."""
 
     record: Record
     before: Decision
@@ -167,8 +170,12 @@ def regression_of(report: Report, blessed: Report) -> Regression:
     """
     matched = _matched(report.records, blessed.records)
     pairs = _pairs(matched.alike)
-    overall = _counts(pairs)
-    by_split = {split: _counts([pair for pair in pairs if pair.record.split == split]) for split in SPLITS}
+    choices_only = _choices_only(report, blessed)
+    overall = _counts(pairs, shifts=choices_only is None)
+    by_split = {
+        split: _counts([pair for pair in pairs if pair.record.split == split], shifts=choices_only is None)
+        for split in SPLITS
+    }
     reason = _unchecked(report, overall)
     return Regression(
         candidate=report.candidate.name,
@@ -178,6 +185,7 @@ def regression_of(report: Report, blessed: Report) -> Regression:
         identity_notes=_identity_notes(report, blessed),
         passed=None if reason else not (overall.newly_wrong or overall.newly_failed or overall.shifted),
         reason=reason,
+        choices_only=choices_only,
         overall=overall,
         by_split={split: counts for split, counts in by_split.items() if counts.compared},
         asked_differently=matched.asked_differently,
@@ -221,6 +229,14 @@ def _unchecked(report: Report, overall: ChangeCounts) -> str | None:
     return None if overall.compared else "no decision of the run was asked alike in the blessed report"
 
 
+def _choices_only(report: Report, blessed: Report) -> str | None:
+    now, then = report.candidate.states_probabilities, blessed.candidate.states_probabilities
+    if now and then:
+        return None
+    who = "the candidate" if not now and not then else "the blessed candidate" if now else "the candidate of this run"
+    return f"{who} states no probabilities"
+
+
 def _identity_notes(report: Report, blessed: Report) -> list[str]:
     """How the identities differ, whatever the two candidates are called."""
     named = blessed.candidate.model_copy(update={"name": report.candidate.name})
@@ -246,7 +262,7 @@ def _shifts(sides: Sequence[tuple[Decision, Decision]]) -> list[float | None]:
     return [next(distances) if before.probabilities and now.probabilities else None for before, now in sides]
 
 
-def _counts(pairs: Sequence[_Pair]) -> ChangeCounts:
+def _counts(pairs: Sequence[_Pair], *, shifts: bool) -> ChangeCounts:
     kinds = Counter(pair.kind for pair in pairs)
     return ChangeCounts(
         compared=len(pairs),
@@ -256,7 +272,7 @@ def _counts(pairs: Sequence[_Pair]) -> ChangeCounts:
         newly_right=kinds["newly_right"],
         newly_answered=kinds["newly_answered"],
         changed_while_wrong=kinds["changed_while_wrong"],
-        shifted=sum(pair.shifted for pair in pairs),
+        shifted=sum(pair.shifted for pair in pairs) if shifts else None,
         largest_shift=max((pair.shift for pair in pairs if pair.shift is not None), default=None),
     )
 

@@ -27,7 +27,7 @@ from decibench.reports.summary import GatePoint, SplitMetrics, summarise
 from decibench.reports.table import decisions_of
 
 REPORT: Final = "report.json"
-SCHEMA: Final = "decibench.report/2"
+SCHEMA: Final = "decibench.report/3"
 
 
 class CandidateRef(Model):
@@ -36,6 +36,17 @@ class CandidateRef(Model):
     name: str
     hash: str | None
     identity: dict[str, Any]
+
+    @property
+    def decimals(self) -> int | None:
+        """The rounding of probabilities that the identity declares; None where it declares none."""
+        decimals: int | None = self.identity.get("decimals")
+        return decimals
+
+    @property
+    def states_probabilities(self) -> bool:
+        """False where the identity declares choices alone: nothing that rests on probabilities exists then."""
+        return self.identity.get("probability_readout") is not False
 
 
 class Scope(Model):
@@ -94,7 +105,7 @@ class Report(Model):
     SHA-256 of everything else here: it detects accidental change and proves neither a machine nor a date.
     """
 
-    schema_: Annotated[Literal["decibench.report/2"], Field(alias="schema")] = SCHEMA
+    schema_: Annotated[Literal["decibench.report/3"], Field(alias="schema")] = SCHEMA
     run: str
     created: str
     suite: SuiteRef
@@ -125,9 +136,9 @@ def primary_gate(protocol: Protocol) -> Literal["empirical", "certified", "joint
 
 
 def gate_point(gates: dict[str, Any], protocol: Protocol) -> GatePoint | None:
-    """Where the primary gate of a report stands; None where no gate was fitted or applied."""
+    """Where the primary gate of a report stands; None where no gate was fitted or applied, or none can be."""
     primary = gates.get(primary_gate(protocol))
-    if primary is None or primary.get("status") == "not-fitted":
+    if primary is None or primary.get("status") in ("not-fitted", "no-probabilities"):
         return None
     return GatePoint(threshold=primary["threshold"])
 
@@ -186,7 +197,9 @@ def _contradictions(report: Report) -> list[tuple[str, object, object]]:
         },
         "evidence": None
         if report.partial
-        else evidence_of(report.records, decisions, report.protocol, point).model_dump(mode="json"),
+        else evidence_of(report.records, decisions, report.protocol, point, report.candidate.decimals).model_dump(
+            mode="json"
+        ),
         "latency": latency_of(report.records, report.latency.loads).model_dump(mode="json"),
         "cost": cost_of(report.records, report.cost.prices).model_dump(mode="json"),
         "protocol_hash": report.protocol.hash,

@@ -80,10 +80,13 @@ class Selective(Model):
 
 
 def selective_of(decisions: Decisions, protocol: Protocol) -> dict[Split, Selective]:
-    """Selective prediction on every split that has core decisions; coverage at risk by thresholds of calibration."""
+    """Selective prediction on every split whose core decisions state probabilities; nothing else ranks them.
+
+    Coverage at risk is by thresholds of calibration.
+    """
     core = decisions.where(decisions.role == "core")
     parts = {split: core.where(core.split == split) for split in SPLITS}
-    curves = {split: _Curve(part) for split, part in parts.items() if len(part)}
+    curves = {split: _Curve(part) for split, part in parts.items() if part.stated.any()}
     calibration = curves.get("calibration")
     thresholds = {level: calibration.best(level) if calibration else None for level in protocol.risk_levels}
     return {split: _measure(c, thresholds, protocol, split == "calibration") for split, c in curves.items()}

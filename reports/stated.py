@@ -23,7 +23,7 @@ class _Part(BaseModel):
 
 
 class _Gate(_Part):
-    status: Literal["fitted", "none-qualifies", "refused", "not-fitted"]
+    status: Literal["fitted", "none-qualifies", "refused", "not-fitted", "no-probabilities"]
     method: str
     reason: Text
     threshold: _Share | None
@@ -194,6 +194,8 @@ class _Gates(_Part):
 class _Identity(_Part):
     model: str | None = None
     revision: str | None = None
+    decimals: int | None = None
+    probability_readout: bool = True
 
 
 class _Candidate(_Part):

@@ -27,9 +27,12 @@ class Metrics(Model):
     """Metrics of a set of decisions.
 
     ``accuracy`` is over all attempted decisions, failed ones counting as wrong; ``accuracy_answered`` over valid
-    ones; ``validity`` is the share of valid ones. ``brier_score`` (0 to 2), ``log_loss`` (nats) and ``ece_10`` are
-    over valid decisions; ``log_loss_floor_hits`` counts expected probabilities below ``log_loss_floor`` and
-    ``zeros_on_reference`` those that are exactly 0. ``ties`` counts shared maxima. ``ordinal_mae`` is of ``score``
+    ones; ``validity`` is the share of valid ones. ``lenient_readable`` failed decisions could be read leniently,
+    ``lenient_correct`` of them rightly; ``lenient_accuracy`` is the accuracy if they were, null where there are none.
+
+    ``brier_score`` (0 to 2), ``log_loss`` (nats) and ``ece_10`` are over valid decisions; ``log_loss_floor_hits``
+    counts expected probabilities below ``log_loss_floor`` and ``zeros_on_reference`` those that are exactly 0. ``ties``
+    counts shared maxima. These six are null where no decision states probabilities. ``ordinal_mae`` is of ``score``
     questions, in levels.
 
     ``threshold`` is that of the primary gate, null where no gate was fitted or none qualifies; ``gated`` tells
@@ -42,16 +45,19 @@ class Metrics(Model):
     valid: int
     failed: int
     correct: int
-    ties: int
+    ties: int | None
     validity: Share | None
     accuracy: Share | None
     accuracy_answered: Share | None
     macro_accuracy: Share | None
+    lenient_readable: int
+    lenient_correct: int
+    lenient_accuracy: Share | None
     brier_score: Annotated[float, Field(ge=0, le=2)] | None
     log_loss: Annotated[float, Field(ge=0)] | None
     log_loss_floor: float
-    log_loss_floor_hits: int
-    zeros_on_reference: int
+    log_loss_floor_hits: int | None
+    zeros_on_reference: int | None
     ece_10: Share | None
     ordinal_mae: float | None
     gated: bool
@@ -125,24 +131,28 @@ class GatePoint(Model):
 def measure(decisions: Decisions, floor: float, gate: GatePoint | None = None) -> Metrics:
     """All metrics of ``decisions``; ``floor`` is the log-loss floor their ``log_loss`` was computed with."""
     d = decisions
-    valid, right = d.valid, d.correct
+    valid, right, stated = d.valid, d.correct, d.stated
+    probable = stated if stated.any() else None
     accepted = accepted_by(d, gate.threshold) if gate else None
     return Metrics(
         decisions=len(d),
         valid=int(valid.sum()),
         failed=int((~valid).sum()),
         correct=int(right.sum()),
-        ties=int(d.tie.sum()),
+        ties=_total(probable, d.tie),
         validity=mean(valid),
         accuracy=mean(right),
         accuracy_answered=mean(right[valid]),
         macro_accuracy=macro_accuracy(right, d.family),
-        brier_score=mean(d.brier[valid]),
-        log_loss=mean(d.log_loss[valid]),
+        lenient_readable=int(d.lenient.sum()),
+        lenient_correct=int(d.lenient_correct.sum()),
+        lenient_accuracy=mean(right | d.lenient_correct) if d.lenient.any() else None,
+        brier_score=mean(d.brier[stated]),
+        log_loss=mean(d.log_loss[stated]),
         log_loss_floor=floor,
-        log_loss_floor_hits=int((d.expected_probability[valid] < floor).sum()),
-        zeros_on_reference=int((d.expected_probability[valid] == 0).sum()),
-        ece_10=expected_calibration_error(d.top_probability[valid], right[valid], 10),
+        log_loss_floor_hits=_total(probable, d.expected_probability < floor),
+        zeros_on_reference=_total(probable, d.expected_probability == 0),
+        ece_10=expected_calibration_error(d.top_probability[stated], right[stated], 10),
         ordinal_mae=ordinal_mae(d.level_distance),
         gated=gate is not None,
         threshold=gate.threshold if gate else None,
@@ -276,7 +286,7 @@ def _unique(column: Texts) -> list[str]:
     return list(dict.fromkeys(column.tolist()))
 
 
-def _total(accepted: Bools | None, among: Bools | None = None) -> int | None:
-    if accepted is None:
+def _total(these: Bools | None, among: Bools | None = None) -> int | None:
+    if these is None:
         return None
-    return int(accepted.sum() if among is None else (accepted & among).sum())
+    return int(these.sum() if among is None else (these & among).sum())

@@ -5,23 +5,25 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from decibench.reports.metrics.brier_score import brier_score
 from decibench.reports.metrics.log_loss import log_loss
 from decibench.reports.record import Decision, Record
 
 if TYPE_CHECKING:
-    from decibench.reports.metrics.arrays import Bools, Floats, Texts
+    from decibench.reports.metrics.arrays import Bools, Floats, Ints, Texts
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Decisions:
     """One entry per decision in every column, in the order of the records.
 
-    ``top_option`` has the highest probability, ties to the first id, so that no order of options decides; empty where
-    a decision failed. ``tags`` are joined, each as ``|key=value|``. Float columns are NaN where a decision failed;
-    ``level_distance`` also where it is not a ``score`` question.
+    ``top_option`` has the highest probability, ties to the first id, so that no order of options decides; it is the
+    choice where no probabilities are stated, and empty where a decision failed. ``tags`` are joined, each as
+    ``|key=value|``. Float columns are NaN where a decision failed, and those of probabilities where it states none;
+    ``level_distance`` also where it is not a ``score`` question. ``lenient`` decisions failed and could be read
+    leniently, ``lenient_correct`` ones rightly.
     """
 
     case: Texts
@@ -48,13 +50,22 @@ class Decisions:
     has_demand: Bools
     chose_demanded: Bools
     tags: Texts
+    lenient: Bools
+    lenient_correct: Bools
 
     def __len__(self) -> int:
         return int(self.valid.size)
 
-    def where(self, mask: Bools) -> Decisions:
-        """The decisions for which ``mask`` is True."""
-        return Decisions(**{column.name: getattr(self, column.name)[mask] for column in fields(self)})
+    @property
+    def stated(self) -> Bools:
+        """Which decisions state probabilities: valid ones, but those of a model that states choices only."""
+        import numpy as np
+
+        return cast("Bools", ~np.isnan(self.top_probability))
+
+    def where(self, rows: Bools | Ints) -> Decisions:
+        """The decisions for which the mask ``rows`` is True, or those at the places ``rows``, in their order."""
+        return Decisions(**{column.name: getattr(self, column.name)[rows] for column in fields(self)})
 
 
 def decisions_of(records: Iterable[Record], log_loss_floor: float) -> Decisions:
@@ -74,7 +85,7 @@ def decisions_of(records: Iterable[Record], log_loss_floor: float) -> Decisions:
 def _row(record: Record, decision: Decision, floor: float) -> tuple[str | bool | float, ...]:
     choice, probabilities, expected = decision.choice, decision.probabilities, decision.expected
     top = p_expected = brier = loss = distance = math.nan
-    top_option = ""
+    top_option = choice or ""
     if probabilities is not None:
         top = max(probabilities.values())
         top_option = min(option for option, p in probabilities.items() if p == top)
@@ -108,4 +119,6 @@ def _row(record: Record, decision: Decision, floor: float) -> tuple[str | bool |
         decision.demanded is not None,
         choice is not None and choice == decision.demanded,
         "".join(f"|{key}={value}|" for key, value in record.tags.items()),
+        decision.lenient_choice is not None,
+        decision.lenient_choice == expected,
     )

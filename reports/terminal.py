@@ -6,12 +6,14 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final, Literal
 
 from decibench.reports.comparisons.comparison import Comparison
+from decibench.reports.load import LoadReport
 from decibench.reports.markdown import SUMMARY
 from decibench.reports.regression import Regression
 from decibench.reports.report import Report
 from decibench.reports.tables.comparison import comparison_conclusions, comparison_head, comparison_tables
 from decibench.reports.tables.gates import gate_sentences
 from decibench.reports.tables.layout import Table
+from decibench.reports.tables.load import load_sentences, load_tables
 from decibench.reports.tables.overview import decision_line, headline, notes, report_tables
 from decibench.reports.tables.plain import one_line
 from decibench.reports.tables.regression import regression_sentences, regression_tables
@@ -58,6 +60,15 @@ def print_comparison(console: Console, comparison: Comparison) -> None:
         _say(console, sentence, "bold")
     _say(console, f"({comparison.note})", "dim")
     for table in comparison_tables(comparison):
+        _print(console, table)
+
+
+def print_load(console: Console, load: LoadReport) -> None:
+    """What a load test found: its sentences, then its tables."""
+    console.print()
+    for sentence in load_sentences(load):
+        _say(console, sentence)
+    for table in load_tables(load):
         _print(console, table)
 
 

@@ -36,8 +36,8 @@ class Variability(Model):
     Only ``decisions`` that were asked in every trial count, so that trials compare like with like; ``left_out`` were
     not. ``changed_choice`` is the share of them whose choice is not the same in all trials, ``changed_answer`` of those
     whose choice or distribution differs in any way; a failure differs from an answer. ``retest_variation`` is the mean
-    total variation between the answers of two trials to one request, over decisions answered at least twice.
-    ``identical`` trials are one trial told several times.
+    total variation between the answers of two trials to one request, over decisions answered at least twice; without a
+    value where no decision states probabilities. ``identical`` trials are one trial told several times.
     """
 
     trials: int

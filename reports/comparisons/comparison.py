@@ -26,12 +26,16 @@ COMPARISON_SUMMARY: Final = "comparison.md"
 
 
 class Compared(Model):
-    """A report that is compared: who answered, when, and the seal of the report. ``candidate`` is its name here."""
+    """A report that is compared: who answered, when, and the seal of the report. ``candidate`` is its name here.
+
+    ``states_probabilities`` is false of a model that states choices alone: it has no figure that rests on them.
+    """
 
     candidate: str
     model: str | None
     revision: str | None
     candidate_hash: str | None
+    states_probabilities: bool
     run: str
     created: str
     complete: bool
@@ -200,6 +204,7 @@ def _compared(name: str, report: Report) -> Compared:
         model=identity.get("model"),
         revision=identity.get("revision"),
         candidate_hash=report.candidate.hash,
+        states_probabilities=report.candidate.states_probabilities,
         run=report.run,
         created=report.created,
         complete=report.complete,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from decibench.reports.summary import Metrics, accepted_by
@@ -72,7 +72,7 @@ def align(tables: Sequence[Decisions]) -> Aligned:
         places.append({key: row for row, key in enumerate(keys)})
     common = [key for key in places[0] if all(key in rows for rows in places)]
     order = [np.array([rows[key] for key in common], dtype=np.int64) for rows in places]
-    systems = [_rows(table, rows) for table, rows in zip(tables, order, strict=True)]
+    systems = [table.where(rows) for table, rows in zip(tables, order, strict=True)]
     core_of_any = {key for rows in places for key in rows if key[-1]}
     return Aligned(
         systems=systems,
@@ -101,8 +101,10 @@ def quantities_of(aligned: Aligned, gates: Sequence[Metrics], primary: str) -> I
 
     yield about("macro_accuracy", core, right, every, by_family=True, counts=True)
     yield about("accuracy", core, right, every, counts=True)
-    yield about("brier_score", core, _columns([d.brier for d in systems]), every)
-    yield about("log_loss", core, _columns([d.log_loss for d in systems]), every)
+    # What states no probabilities has no score; nothing over nothing is none, where 0 would be the best of all.
+    stated = _columns([d.stated for d in systems])
+    yield about("brier_score", core, _columns([d.brier for d in systems]), stated)
+    yield about("log_loss", core, _columns([d.log_loss for d in systems]), stated)
     accepted = _columns([accepted_by(d, gate.threshold) for d, gate in zip(systems, gates, strict=True)])
     gated = every * [float(gate.gated) for gate in gates]
     unsafe = _columns([d.chose_unsafe for d in systems])
@@ -135,7 +137,3 @@ def _columns(values: Sequence[Bools | Floats]) -> Floats:
     import numpy as np
 
     return np.stack([np.nan_to_num(column.astype(np.float64)) for column in values], axis=1)
-
-
-def _rows(table: Decisions, rows: Ints) -> Decisions:
-    return Decisions(**{column.name: getattr(table, column.name)[rows] for column in fields(Decisions)})

@@ -22,8 +22,10 @@ class Askings:
 
     ``group`` numbers the scenarios in the order of their names, ``question`` the questions of each scenario, ``case``
     the questions of each case, ``trial`` the trials. ``labels`` is the same number for the same set of options.
-    Probabilities start at ``start`` in ``probability``, as asked; ``by_id`` says, beside them, at which place the
-    first option id stands, the second, and so on. A failed decision has no probabilities and a size of 0.
+    ``chosen_at`` is the place of the choice among the options as asked, ``chosen_id`` that among them sorted by id;
+    both are -1 where a decision failed. Probabilities start at ``start`` in ``probability``, as asked; ``by_id`` says,
+    beside them, at which place the first option id stands, the second, and so on. A decision that failed, or states
+    no probabilities, has a size of 0.
     """
 
     group: Ints
@@ -39,11 +41,17 @@ class Askings:
     labels: Ints
     options: Ints
     chosen_at: Ints
+    chosen_id: Ints
     expected_at: Ints
     start: Ints
     size: Ints
     probability: Floats
     by_id: Ints
+
+    @property
+    def stated(self) -> bool:
+        """Whether the decisions state probabilities."""
+        return bool(self.probability.size)
 
     def matched(self, first: Bools, second: Bools) -> tuple[Ints, Ints]:
         """Entries of ``first`` and of ``second`` that asked the same question of a scenario in the same trial."""
@@ -70,7 +78,8 @@ class Askings:
 class Pairs:
     """Pairs of decisions that can be compared: the entry of either side, their distance, and whether they flip.
 
-    ``dropped`` holds the first entries of pairs that cannot: one side failed, or was asked with other options.
+    Without probabilities, distances are NaN, a flip is another choice, and nothing ties. ``dropped`` holds the first
+    entries of pairs that cannot: one side failed, or was asked with other options.
     """
 
     first: Ints
@@ -98,9 +107,13 @@ def compare(askings: Askings, first: Ints, second: Ints, *, by_place: bool = Fal
     import numpy as np
 
     a = askings
-    same = a.size[first] == a.size[second] if by_place else a.labels[first] == a.labels[second]
+    same = a.options[first] == a.options[second] if by_place else a.labels[first] == a.labels[second]
     usable = a.valid[first] & a.valid[second] & same
     i, j = first[usable], second[usable]
+    if not a.stated:
+        chosen = a.chosen_at if by_place else a.chosen_id
+        unknown, no_tie = np.full(i.size, np.nan), np.zeros(i.size, dtype=np.bool_)
+        return Pairs(i, j, unknown, chosen[i] != chosen[j], no_tie, first[~usable])
     sizes = a.size[i]
     starts = np.cumsum(sizes) - sizes
     within = np.arange(sizes.sum()) - np.repeat(starts, sizes)
@@ -143,12 +156,19 @@ def askings_of(records: Sequence[Record]) -> Askings:
         variant=np.array([r.variant for r in owner], dtype=np.str_),
         core=np.array([r.role == "core" for r in owner], dtype=np.bool_),
         is_choice=np.array([d.type == "choice" for d in decisions], dtype=np.bool_),
-        valid=size > 0,
+        valid=np.array([d.failure is None for d in decisions], dtype=np.bool_),
         correct=np.array([d.choice == d.expected for d in decisions], dtype=np.bool_),
         tie=np.array([d.tie for d in decisions], dtype=np.bool_),
         labels=_numbered([labels[options] for options in asked]),
         options=np.array([len(options) for options in asked], dtype=np.int64),
         chosen_at=np.array([-1 if d.choice is None else d.options.index(d.choice) for d in decisions], dtype=np.int64),
+        chosen_id=np.array(
+            [
+                -1 if d.choice is None else labels[options].index(d.choice)
+                for d, options in zip(decisions, asked, strict=True)
+            ],
+            dtype=np.int64,
+        ),
         expected_at=np.array([d.options.index(d.expected) for d in decisions], dtype=np.int64),
         start=np.cumsum(size) - size,
         size=size,

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 from pydantic import Field
 
 from decibench.cases.schema import SPLITS, Model, Split
-from decibench.reports.figure import Figure
+from decibench.reports.figure import UNDEFINED, Figure, bare_figure
 from decibench.reports.metrics.complement_coherence import complement_gap, complement_pairing
 from decibench.reports.protocol import Protocol
 from decibench.reports.record import Decision, Record
@@ -47,7 +47,8 @@ class Complement(Model):
     that moves both answers of a trial together lowers it.
 
     ``dropped`` cases had a failed answer. ``tie_share`` is the share of cases with a tie on either question, and
-    ``accuracy`` that of each question: to be coherent is not to be right.
+    ``accuracy`` that of each question: to be coherent is not to be right. Where no probabilities are stated the gaps
+    have no value, and ``tie_share`` is null.
     """
 
     family: str
@@ -63,7 +64,7 @@ class Complement(Model):
     retest_contradiction_share: Figure | None
     excess_gap: Figure | None
     excess_contradiction_share: Figure | None
-    tie_share: Share
+    tie_share: Share | None
     accuracy: dict[str, Share]
 
 
@@ -112,6 +113,9 @@ def _complement(
     second = [record.decisions[1] for record in valid]
     option = next(iter(implies))
     answers = _answers(first, option), _answers(second, implies[option])
+    stated = all(decision.probabilities is not None for decision in (*first, *second))
+    figures = _figures(valid, answers, protocol)
+    ties = sum(a.tie or b.tie for a, b in zip(first, second, strict=True)) / len(valid)
     return Complement(
         family=form.family,
         questions=list(form.questions),
@@ -120,8 +124,8 @@ def _complement(
         scenarios=len({record.group for record in valid}),
         cases=len(valid),
         dropped=len(core) - len(valid),
-        **_figures(valid, answers, protocol),
-        tie_share=sum(a.tie or b.tie for a, b in zip(first, second, strict=True)) / len(valid),
+        **(figures if stated else figures | _without_value(figures)),
+        tie_share=ties if stated else None,
         accuracy={
             question: sum(d.choice == d.expected for d in decisions) / len(valid)
             for question, decisions in zip(form.questions, (first, second), strict=True)
@@ -131,7 +135,7 @@ def _complement(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Answers:
-    """The answers to one question: the probability of an option, and whether it was chosen."""
+    """The answers to one question: the probability of an option, 0 where none is stated, and whether it was chosen."""
 
     probability: Floats
     chosen: Bools
@@ -143,7 +147,7 @@ class _Answers:
 def _answers(decisions: Sequence[Decision], option: str) -> _Answers:
     import numpy as np
 
-    probability = [(decision.probabilities or {})[option] for decision in decisions]
+    probability = [0.0 if decision.probabilities is None else decision.probabilities[option] for decision in decisions]
     return _Answers(np.array(probability), np.array([decision.choice == option for decision in decisions]))
 
 
@@ -166,6 +170,11 @@ def _figures(records: Sequence[Record], answers: tuple[_Answers, _Answers], prot
     names += [f"{kind}_{name}" for kind in ("retest", "excess") for name in names]
     figures = figures_of(np.concatenate([group, group[one]]), columns, [*_OWN, *_NOISE, *excess], protocol)
     return dict(zip(names, figures, strict=True))
+
+
+def _without_value(figures: Mapping[str, Figure | None]) -> dict[str, Figure]:
+    """The gaps among ``figures``, none of which is known."""
+    return {name: bare_figure(None, 0, UNDEFINED) for name, found in figures.items() if found and name.endswith("gap")}
 
 
 def _columns(weight: Floats, first: _Answers, second: _Answers) -> Floats:

@@ -60,7 +60,7 @@ class _Link:
 
 
 def directional_of(records: Sequence[Record], protocol: Protocol) -> Directional | None:
-    """How the linked cases among ``records`` moved; None where no pair was answered on both sides."""
+    """How the linked cases among ``records`` moved; None where no pair has probabilities on both sides."""
     links = {record.case: record.counterfactual for record in records if record.counterfactual is not None}
     asked: dict[str, list[Record]] = {name: [] for case, link in links.items() for name in (case, link.of)}
     for record in records:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 from pydantic import Field
 
 from decibench.cases.schema import Model
-from decibench.reports.figure import Figure
+from decibench.reports.figure import UNDEFINED, Figure, bare_figure
 from decibench.reports.invariance.askings import Askings, Pairs, compare, joined
 from decibench.reports.metrics.mean import mean
 from decibench.reports.protocol import Protocol
@@ -37,7 +37,8 @@ class Instability(Model):
     ``total_variation`` (0 to 1) and ``flip_share`` are averaged over the pairs of a question, over the questions of a
     scenario, and over scenarios. A flip is another top option, where a tie goes to the first option id. ``tie_share``
     is the share of pairs with a tie on either side. ``dropped`` pairs had a failed side, or other options on one side
-    than on the other.
+    than on the other. Where no probabilities are stated a flip is another choice, ``total_variation`` has no
+    value, and ``tie_share`` is null.
     """
 
     scenarios: int
@@ -45,7 +46,7 @@ class Instability(Model):
     dropped: int
     total_variation: Figure
     flip_share: Figure
-    tie_share: Share
+    tie_share: Share | None
 
 
 class FormEffect(Instability):
@@ -88,7 +89,7 @@ def retest_of(askings: Askings, pairs: Pairs | None, among: Bools, protocol: Pro
     if kept is None or not kept.first.size:
         return None
     variation, flip = figures_of(askings.group[kept.first], _columns(askings, kept), _FIGURES, protocol)
-    return Instability(**_counts(askings, kept), total_variation=variation, flip_share=flip)
+    return Instability(**_counts(askings, kept), total_variation=_stated(askings, variation), flip_share=flip)
 
 
 def form_effect(askings: Askings, form: Form, retest: Pairs | None, protocol: Protocol) -> FormEffect | None:
@@ -126,7 +127,7 @@ def _figures(a: Askings, pairs: Pairs, noise: Pairs | None, protocol: Protocol) 
     if noise is None or not noise.first.size:
         variation, flip = figures_of(group, own, _FIGURES, protocol)
         unknown = dict.fromkeys(("retest", "excess_total_variation", "excess_flip_share"))
-        return {"total_variation": variation, "flip_share": flip, **unknown}
+        return {"total_variation": _stated(a, variation), "flip_share": flip, **unknown}
     floor = _columns(a, noise)
     columns = np.block([[own, np.zeros_like(own)], [np.zeros_like(floor), floor]])
     floors = [ratio(3, 5), ratio(4, 5, counts=True)]
@@ -135,21 +136,31 @@ def _figures(a: Askings, pairs: Pairs, noise: Pairs | None, protocol: Protocol) 
     variation, flip, retest_variation, retest_flip, excess_variation, excess_flip = figures_of(
         both, columns, [*_FIGURES, *floors, *excess], protocol
     )
+    retest = Instability(**_counts(a, noise), total_variation=_stated(a, retest_variation), flip_share=retest_flip)
     return {
-        "total_variation": variation,
+        "total_variation": _stated(a, variation),
         "flip_share": flip,
-        "retest": Instability(**_counts(a, noise), total_variation=retest_variation, flip_share=retest_flip),
-        "excess_total_variation": excess_variation,
+        "retest": retest,
+        "excess_total_variation": _stated(a, excess_variation),
         "excess_flip_share": excess_flip,
     }
 
 
+def _stated(a: Askings, figure: Figure) -> Figure:
+    """A figure of distances; without a value where none is known."""
+    return figure if a.stated else bare_figure(None, 0, UNDEFINED)
+
+
 def _columns(a: Askings, pairs: Pairs) -> Floats:
-    """Distance, flip and weight of every pair: the sums of these three give the means over scenarios."""
+    """Distance, flip and weight of every pair: the sums of these three give the means over scenarios.
+
+    Without probabilities no mean of the distances is shown, and 0 stands for them.
+    """
     import numpy as np
 
     weight = nested_weights(a.group[pairs.first], a.question[pairs.first])
-    return np.stack([weight * pairs.distance, weight * pairs.flip, weight], axis=1)
+    distance = pairs.distance if a.stated else np.zeros(weight.size)
+    return np.stack([weight * distance, weight * pairs.flip, weight], axis=1)
 
 
 def _counts(a: Askings, pairs: Pairs) -> dict[str, Any]:
@@ -159,5 +170,5 @@ def _counts(a: Askings, pairs: Pairs) -> dict[str, Any]:
         "scenarios": int(np.unique(a.group[pairs.first]).size),
         "pairs": int(pairs.first.size),
         "dropped": int(pairs.dropped.size),
-        "tie_share": float(pairs.tie.mean()),
+        "tie_share": float(pairs.tie.mean()) if a.stated else None,
     }

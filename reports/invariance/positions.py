@@ -26,7 +26,7 @@ class PositionRates(Model):
     ``chosen`` and ``reference`` are the shares of decisions whose choice and whose right answer stand at the first,
     second, ... position, and ``excess`` the first less the second. ``largest`` is the position, counted from 1, with
     the largest excess; it is picked after looking, and its interval does not allow for that. ``tie_share`` is the
-    share of decisions whose choice was one of several with the same probability.
+    share of decisions whose choice was one of several with the same probability; null where none are stated.
 
     No retest is taken off. A distance grows with noise of any direction, but this excess has a sign: noise that brings
     as many choices to a position as it takes away leaves it where it is on average, and the spread that it adds is in
@@ -36,7 +36,7 @@ class PositionRates(Model):
     options: int
     scenarios: int
     decisions: int
-    tie_share: Annotated[float, Field(ge=0, le=1)]
+    tie_share: Annotated[float, Field(ge=0, le=1)] | None
     chosen: list[Figure]
     reference: list[float]
     excess: list[Figure]
@@ -78,7 +78,7 @@ def _rates(a: Askings, these: Bools, options: int, protocol: Protocol) -> Positi
         options=options,
         scenarios=int(np.unique(a.group[these]).size),
         decisions=int(chosen_at.size),
-        tie_share=float(a.tie[these].mean()),
+        tie_share=float(a.tie[these].mean()) if a.stated else None,
         chosen=figures[:options],
         reference=reference.tolist(),
         excess=figures[options:],

@@ -51,7 +51,7 @@ def _risk_coverage(comparison: Comparison, reports: Mapping[str, Report], series
         "Where curves cross or part is descriptive: they are not tested against each other, and a threshold read off "
         "here is certified by nothing. The report of each candidate has its band.",
     ]
-    why = {name: "partial" if report.partial else "nothing on this split" for name, report in reports.items()}
+    why = {name: _why_without(report) for name, report in reports.items()}
     missing = [f"{name} ({why[name]})" for name in reports if name not in found]
     missing += [f"{name} (not run)" for name in comparison.not_run]
     if missing:
@@ -76,6 +76,12 @@ def _selective(report: Report, comparison: Comparison) -> Selective | None:
     if report.evidence is None or comparison.split is None:
         return None
     return report.evidence.selective.get(comparison.split)
+
+
+def _why_without(report: Report) -> str:
+    if not report.candidate.states_probabilities:
+        return "states no probabilities"
+    return "partial" if report.partial else "nothing on this split"
 
 
 def _risk_at(selective: Selective, level: float) -> str:

@@ -49,8 +49,8 @@ def disagreements(
     """Disagreements on ``split`` of ``reports``, which are by name; None where fewer than two candidates share it.
 
     Rows stand in falling order of their spread: the largest difference between the probabilities that two candidates
-    give the expected option. It is null, and last, where fewer than two of them answered. With more than ``most`` they
-    are a seeded sample.
+    give the expected option. It is null, and last, where fewer than two of them stated any. With more than ``most``
+    they are a seeded sample.
     """
     if split is None or len(reports) < 2:
         return None

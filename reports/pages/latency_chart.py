@@ -56,10 +56,10 @@ def _sentence(report: Report, overall: LatencyStats) -> str:
         said.append(f"Medians by trial, in ms: {medians}.")
     if len(latency.by_trial) > _LINES:
         said.append(f"All trials are one line, as there are more than {_LINES}.")
-    again = sum(record.attempt > 1 for record in report.records)
+    again = sum(bool(record.earlier) for record in report.records)
     if again and latency.with_retries is not None:
         said.append(
-            f"Asked again after a failure: {again:,}; with all attempts half took at most "
+            f"Asked again after a failure: {again:,}; with all attempts and the waits between them half took at most "
             f"{millis(latency.with_retries.p50_s)} ms and 99% at most {millis(latency.with_retries.p99_s)} ms."
         )
     if overall.untimed:
@@ -77,7 +77,7 @@ def _lines(records: Sequence[Record]) -> Iterator[_Line]:
     else:
         for trial in trials:
             yield f"trial {trial}", [record.latency_s for record in records if record.trial == trial]
-    if any(record.attempt > 1 for record in records):
+    if any(record.earlier for record in records):
         name = "all attempts" if len(trials) == 1 else "all trials, all attempts"
         yield name, [record.with_retries_s for record in records]
 

@@ -31,6 +31,11 @@ from decibench.reports.tables.worst import worst_tables
 
 PAGE: Final = "report.html"
 
+NOTHING_TO_RANK: Final = (
+    "The candidate states no probabilities: there is no threshold to move, no curve of risk and coverage, no "
+    "reliability, and no error is more confident than another."
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Fact:
@@ -65,6 +70,7 @@ def report_page(
         spread=charts.pop("latency", None),
         other_charts=list(charts.values()),
         slider=slider,
+        nothing_to_rank="" if report.candidate.states_probabilities else NOTHING_TO_RANK,
         heatmaps=heatmaps(report),
         confusions=confusions(report),
         sections=[section for section in leading_sections(report) if not _said(section, verdict)],
@@ -133,11 +139,20 @@ def _loads(latency: Latency) -> Iterator[Table]:
 
 
 def _tokens(cost: Cost) -> Table:
-    amounts: dict[str, Any] = cost.model_dump(exclude={"prices"})
-    rows = [[name, "unknown" if value is None else _amount(name, value)] for name, value in amounts.items()]
-    priced = [[name, "not given" if value is None else f"{value:g}"] for name, value in cost.prices]
+    least = cost.at_least.model_dump()
+    least["total_usd"] = least.pop("usd")
+    amounts: dict[str, Any] = cost.model_dump(exclude={"prices", "at_least"})
+    rows = [[name, _amount(name, value, least.get(name))] for name, value in amounts.items()]
+    prices: dict[str, Any] = cost.prices.model_dump()
+    priced = [[name, _price(value)] for name, value in prices.items()]
     return Table("Tokens and cost of the measured requests", ["amount", "value"], [*rows, *priced])
 
 
-def _amount(name: str, value: float) -> str:
+def _amount(name: str, value: float | None, least: float | None) -> str:
+    if value is None:
+        return f"unknown, at least {_amount(name, least, None)}" if least else "unknown"
     return f"{value:.6f}" if name.endswith("usd") else count(int(value))
+
+
+def _price(value: float | str | None) -> str:
+    return "not given" if value is None else value if isinstance(value, str) else f"{value:g}"

@@ -28,11 +28,12 @@ class Rows:
     """What the table of decisions needs.
 
     ``packed`` is base64 of gzip of JSON: ``{"rows": [...], "texts": {case: ...}}``. ``confident`` says which errors
-    count as confident. ``sample`` says how many of the decisions are here; empty where all are.
+    count as confident; None where no probabilities are stated, so that none can be. ``sample`` says how many of the
+    decisions are here; empty where all are.
     """
 
     shown: int
-    confident: str
+    confident: str | None
     sample: str
     packed: str
 
@@ -60,7 +61,8 @@ def rows_of(report: Report, *, view: View, cases: Sequence[Case]) -> Rows | None
         if total > MOST_ROWS
         else ""
     )
-    return Rows(len(rows), confident, sample, packed({"rows": rows, "texts": texts}))
+    said = confident if report.candidate.states_probabilities else None
+    return Rows(len(rows), said, sample, packed({"rows": rows, "texts": texts}))
 
 
 def _sampled(report: Report) -> list[Record]:
@@ -126,12 +128,12 @@ def _failed(failure: Failure, view: View) -> str:
 
 
 def _flags(decision: Decision, top: float | None, threshold: float, original: Decision | None) -> Iterator[str]:
-    if top is None:
+    if decision.failure is not None:
         yield "failed"
         return
     if decision.choice != decision.expected:
         yield "wrong"
-        if top >= threshold:
+        if top is not None and top >= threshold:
             yield "confident"
     if decision.choice in decision.unsafe:
         yield "unsafe"

@@ -81,12 +81,14 @@ def threshold_stops(report: Report) -> Stops | None:
 
     Those of gates are where one was issued, or came nearest to its limit.
 
-    None without core decisions, and for a partial run: what a user picked is no sample.
+    None where no core decision states probabilities, and for a partial run: what a user picked is no sample.
     """
     found = None if report.partial else core_decisions(report)
     if found is None:
         return None
     split, decisions = found
+    if not decisions.stated.any():
+        return None
     gates = list(issued_gates(report))
     nearest = nearest_threshold(report)
     named = [*(gate.threshold for gate in gates), *([] if nearest is None else [nearest])]

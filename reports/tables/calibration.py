@@ -8,7 +8,7 @@ from functools import partial
 from typing import Final
 
 from decibench.cases.schema import Split
-from decibench.reports.calibration import FLOORS, Calibration, Scaled
+from decibench.reports.calibration import Calibration, Scaled
 from decibench.reports.figure import Figure
 from decibench.reports.tables.layout import Table, number, share
 
@@ -51,6 +51,12 @@ def calibration_notes(calibration: Mapping[Split, Calibration]) -> Iterator[str]
             yield f"No skill on {split}: {c.no_prior}."
         else:
             yield f"Skill on {split} is against class priors frozen on {c.prior_split}."
+    floors = {entry.floor for c in calibration.values() for entry in c.log_loss_by_floor if entry.rounding}
+    for floor in floors:
+        yield (
+            f"The candidate declares probabilities rounded to steps of {2 * floor:g}: of the floors of the log loss "
+            f"{floor:g}, half a step, is the one that this rounding makes sensible."
+        )
     checks = [c.temperature for c in calibration.values() if c.temperature is not None]
     if checks:
         yield (
@@ -64,9 +70,11 @@ def _rows(columns: Sequence[Calibration]) -> Iterator[_Row]:
     yield "brier_score", lambda c: _figure(c.brier_score)
     yield "brier_skill", lambda c: _figure(c.brier_skill)
     yield "log_loss", lambda c: _figure(c.log_loss)
-    for floor in FLOORS:
-        if not all(math.isclose(_at_floor(floor, c), c.log_loss.value or 0.0, abs_tol=1e-9) for c in columns):
-            yield f"log_loss at floor {floor:g}", partial(_floored, floor)
+    for entry in columns[0].log_loss_by_floor:
+        floor = entry.floor
+        same = all(math.isclose(_at_floor(floor, c), c.log_loss.value or 0.0, abs_tol=1e-9) for c in columns)
+        if entry.rounding or not same:
+            yield f"log_loss at floor {floor:g}{' (rounding)' if entry.rounding else ''}", partial(_floored, floor)
     yield "log_loss_skill", lambda c: _figure(c.log_loss_skill)
     yield "corp miscalibration", lambda c: number(c.corp.miscalibration)
     yield "corp discrimination", lambda c: number(c.corp.discrimination)

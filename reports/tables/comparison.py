@@ -14,6 +14,10 @@ _SHORT = 12
 """Letters of a hash that a table shows."""
 _LABELS: Final = {"p50_s": "request latency, p50"}
 """Figures that are printed in another unit than they are named after."""
+_OF_PROBABILITIES: Final = frozenset(
+    {"brier_score", "log_loss", "accepted", "coverage", "selective_risk", "unsafe_acceptance"}
+)
+"""Figures that a model which states no probabilities cannot have."""
 
 
 def comparison_head(comparison: Comparison) -> Iterator[str]:
@@ -25,6 +29,12 @@ def comparison_head(comparison: Comparison) -> Iterator[str]:
         f"{c.split or 'no common split'}, {c.trials} {'trial' if c.trials == 1 else 'trials'}, protocol {c.protocol} "
         f"({c.protocol_hash[:_SHORT]}), gate method {c.gate_method}, on {c.created}. The reference is {c.reference}."
     )
+    silent = [compared.candidate for compared in c.compared if not compared.states_probabilities]
+    if silent:
+        yield (
+            f"Without probabilities: {', '.join(silent)}. What rests on probabilities is n/a there, and compared only "
+            "between the others."
+        )
     if c.decisions:
         yield (
             f"Dropped from the differences: {c.dropped} of {c.decisions} core decisions, those to which not every "
@@ -108,8 +118,15 @@ def _standings(comparison: Comparison) -> list[list[str]]:
         "unsafe_acceptance": share,
         "p50_s": lambda seconds: "-" if seconds is None else f"{millis(seconds)} ms",
     }
+    silent = {compared.candidate for compared in comparison.compared if not compared.states_probabilities}
     rows = [
-        [_LABELS.get(name, name), *(form(getattr(s, name)) for s in comparison.standings)]
+        [
+            _LABELS.get(name, name),
+            *(
+                "n/a" if name in _OF_PROBABILITIES and s.candidate in silent else form(getattr(s, name))
+                for s in comparison.standings
+            ),
+        ]
         for name, form in formats.items()
     ]
     ranks = [["rank", *(rank.text for rank in comparison.ranks)]] if comparison.ranks else []

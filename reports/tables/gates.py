@@ -20,7 +20,7 @@ def gate_sentences(report: Report) -> Iterator[str]:
     """The primary gate and what it did on holdout, then the others; each claim as far as it goes and no further."""
     primary = primary_gate(report.protocol)
     first = report.gates[primary]
-    if first["status"] in ("not-fitted", "refused"):
+    if first["status"] in ("not-fitted", "refused", "no-probabilities"):
         # What leaves one gate unfitted leaves all of them.
         yield f"Gate: none. {_capital(first['reason'])}."
         return

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from decibench.cases.schema import Split
 from decibench.reports.figure import Figure
@@ -15,6 +15,11 @@ from decibench.reports.invariance.summary import Invariance
 from decibench.reports.tables.layout import Table, number, points, share
 
 Write: TypeAlias = Callable[[float | None], str]
+
+_OF_PROBABILITIES: Final = frozenset(
+    {"total_variation", "retest", "excess_total_variation", "tie_share", "gap", "retest_gap", "excess_gap"}
+)
+"""Rows that only probabilities fill."""
 
 
 def invariance_tables(invariance: Mapping[Split, Invariance]) -> Iterator[Table]:
@@ -50,6 +55,8 @@ def _forms(forms: Mapping[str, FormEffect]) -> Iterator[list[str]]:
         "excess_flip_share, points": lambda effect: _cell(effect.excess_flip_share, points),
         "tie_share": lambda effect: share(effect.tie_share),
     }
+    if all(effect.total_variation.value is None for effect in forms.values()):
+        figures = {name: write for name, write in figures.items() if name not in _OF_PROBABILITIES}
     for name, write in figures.items():
         yield [name, *map(write, forms.values())]
     for variant in dict.fromkeys(variant for effect in forms.values() for variant in effect.accuracy):
@@ -81,8 +88,10 @@ def _complements(split: str, found: list[Complement]) -> Table:
         "excess share, points": lambda c: _cell(c.excess_contradiction_share, points),
         "tie_share": lambda c: share(c.tie_share),
     }
-    if all(c.retest_gap is None for c in found):
+    if all(c.retest_contradiction_share is None for c in found):
         figures = {name: write for name, write in figures.items() if not name.startswith(("retest", "excess"))}
+    if all(c.gap.value is None for c in found):
+        figures = {name: write for name, write in figures.items() if name not in _OF_PROBABILITIES}
     rows = [[name, *map(write, found)] for name, write in figures.items()]
     asked = dict.fromkeys(question for c in found for question in c.questions)
     rows += [[f"accuracy {question}", *(share(c.accuracy.get(question)) for c in found)] for question in asked]

@@ -13,6 +13,7 @@ from decibench.reports.tables.figures import reported
 from decibench.reports.tables.gates import gate_tables
 from decibench.reports.tables.latency import latency_tables
 from decibench.reports.tables.layout import Table, count, number, percent, share
+from decibench.reports.tables.spending import spending_lines
 
 _CODES: Final = 3
 """Codes of failures that are named."""
@@ -57,6 +58,8 @@ def decision_line(report: Report) -> str:
     """What may be done with the answers, by the primary gate and its test on holdout: no more than that supports."""
     primary = primary_gate(report.protocol)
     gate = report.gates[primary]
+    if not report.candidate.states_probabilities:
+        return "Act on nothing: the candidate states no probabilities, on which a threshold could stand."
     if gate["threshold"] is None:
         if gate["status"] in ("not-fitted", "refused"):
             return "Act on nothing: no gate was fitted."
@@ -95,11 +98,17 @@ def notes(report: Report, *, rows: bool = True) -> Iterator[str]:
     if scope.set_aside:
         yield f"{scope.set_aside} records of an earlier candidate hash are set aside."
     yield from _failures(report)
+    yield from _lenient(report)
+    if not report.candidate.states_probabilities:
+        yield (
+            "The candidate states choices alone: without probabilities there is no gate, no brier_score, no log_loss, "
+            "no calibration, and no risk at any coverage."
+        )
     if report.gate_check.passed is not None:
         held = "held" if report.gate_check.passed else "FAILED"
         yield f"Required gate {held}: {report.gate_check.reason}."
     yield from _looks(report)
-    yield from _spent(report)
+    yield from spending_lines(report)
 
 
 def _failures(report: Report) -> Iterator[str]:
@@ -126,6 +135,18 @@ def _failures(report: Report) -> Iterator[str]:
     yield f"{len(found):,} of {total:,} decisions failed{of_them}: {', '.join(parts)}."
 
 
+def _lenient(report: Report) -> Iterator[str]:
+    """What a lenient reading would have made of failed decisions; it is counted beside, and changes no figure."""
+    for split, metrics in reported(report.metrics).items():
+        m = metrics.overall
+        if m.lenient_readable:
+            yield (
+                f"Of {m.failed:,} failed core decisions on {split} a lenient reading finds a choice in "
+                f"{m.lenient_readable:,}, {m.lenient_correct:,} of them right: accuracy would be "
+                f"{share(m.lenient_accuracy)} in place of {share(m.accuracy)}. They count as failed everywhere else."
+            )
+
+
 def _by_variant(counts: Counter[str]) -> str:
     if len(counts) > _VARIANTS:
         return f"in {len(counts)} variants"
@@ -148,27 +169,6 @@ def _looks(report: Report) -> Iterator[str]:
             )
 
 
-def _spent(report: Report) -> Iterator[str]:
-    """What the requests cost; without a total the known part, and why the other is unknown."""
-    cost, timed = report.cost, report.latency.overall
-    parts = []
-    if cost.prices.compute_usd_per_hour is not None:
-        parts.append(_part("compute", cost.compute_usd, "times", known=timed is not None and not timed.untimed))
-    if cost.prices.input_usd_per_million is not None:
-        parts.append(_part("input", cost.input_usd, "tokens", known=cost.input_tokens is not None))
-    if cost.total_usd is not None:
-        yield f"Cost of the measured requests: {cost.total_usd:.6f} USD."
-    elif parts:
-        yield f"Cost of the measured requests: {'; '.join(parts)}{'; no total' if len(parts) > 1 else ''}."
-
-
-def _part(name: str, usd: float | None, measure: str, *, known: bool) -> str:
-    if usd is not None:
-        return f"{name} {usd:.6f} USD"
-    reason = "it is beyond all floats" if known else f"{measure} of some requests are unknown"
-    return f"{name} unknown, because {reason}"
-
-
 def _overall(report: Report) -> Table:
     columns: list[tuple[str, Metrics]] = []
     for split, metrics in reported(report.metrics).items():
@@ -179,14 +179,14 @@ def _overall(report: Report) -> Table:
         "decisions": str,
         "valid": str,
         "failed": str,
-        "ties": str,
+        "ties": count,
         "accuracy": share,
         "accuracy_answered": share,
         "macro_accuracy": share,
         "brier_score": number,
         "log_loss": number,
-        "log_loss_floor_hits": str,
-        "zeros_on_reference": str,
+        "log_loss_floor_hits": count,
+        "zeros_on_reference": count,
         "ece_10": number,
         "accepted": count,
         "coverage": share,
@@ -199,6 +199,10 @@ def _overall(report: Report) -> Table:
     rows = [[name, *(form(getattr(m, name)) for _, m in columns)] for name, form in formats.items()]
     if any(m.ordinal_mae is not None for _, m in columns):
         rows.append(["ordinal_mae", *(number(m.ordinal_mae) for _, m in columns)])
+    if any(m.lenient_readable for _, m in columns):
+        rows.append(["lenient_readable", *(str(m.lenient_readable) for _, m in columns)])
+        rows.append(["lenient_correct", *(str(m.lenient_correct) for _, m in columns)])
+        rows.append(["lenient_accuracy", *(share(m.lenient_accuracy) for _, m in columns)])
     return Table("Overall", ["metric", *(name for name, _ in columns)], rows)
 
 

@@ -19,8 +19,13 @@ def regression_counts(regression: Regression) -> str:
     found = regression.overall
     if not found.compared:
         return "no decision could be compared"
-    counts = f"{found.newly_wrong} newly wrong, {found.newly_failed} newly failed, {found.newly_right} newly right, "
-    return counts + f"{found.shifted} shifted by more than {SHIFT} TV of {found.compared} decisions"
+    counts = [
+        f"{found.newly_wrong} newly wrong",
+        f"{found.newly_failed} newly failed",
+        f"{found.newly_right} newly right",
+        *([] if found.shifted is None else [f"{found.shifted} shifted by more than {SHIFT} TV"]),
+    ]
+    return f"{', '.join(counts)} of {found.compared} decisions"
 
 
 def regression_sentences(regression: Regression) -> Iterator[str]:
@@ -37,6 +42,8 @@ def regression_sentences(regression: Regression) -> Iterator[str]:
             f"{found.newly_answered}."
         )
     yield _verdict(r)
+    if r.choices_only is not None:
+        yield f"Only choices are compared: {r.choices_only}, so that no shift of a distribution can be seen."
     if r.asked_differently:
         yield f"{r.asked_differently} decisions were asked differently then, and are not compared."
     if r.not_asked_then or r.not_asked_now:
@@ -67,11 +74,14 @@ def regression_tables(regression: Regression) -> Iterator[Table]:
 def _verdict(regression: Regression) -> str:
     if regression.passed is None:
         return f"Not checked: {regression.reason}."
+    changes = "newly wrong or newly failed"
+    if regression.choices_only is None:
+        changes = f"newly wrong, newly failed or shifted by more than {SHIFT} TV"
     if regression.passed:
-        return f"Passed: no decision is newly wrong, newly failed or shifted by more than {SHIFT} TV."
+        return f"Passed: no decision is {changes}."
     return (
-        f"Not passed: decisions are newly wrong, newly failed or shifted by more than {SHIFT} TV. Where that is meant, "
-        "this run's report is the one to compare with from now on."
+        f"Not passed: decisions are {changes}. Where that is meant, this run's report is the one to compare with from "
+        "now on."
     )
 
 
@@ -85,7 +95,9 @@ def _row(change: Change) -> list[str]:
 def _side(answered: Answered) -> str:
     if answered.choice is None:
         return f"failed: {answered.failure}"
-    return f"{answered.choice}{'*' if answered.unsafe else ''} {number(answered.probabilities.get(answered.choice))}"
+    chosen = f"{answered.choice}{'*' if answered.unsafe else ''}"
+    stated = answered.probabilities.get(answered.choice)
+    return chosen if stated is None else f"{chosen} {number(stated)}"
 
 
 def _ratio(value: float) -> str:

@@ -89,7 +89,7 @@ def _edited(change: Callable[[dict[str, Any]], object]) -> Callable[[bytes], str
         (lambda content: "[]", "is not a gate: it states no schema decibench.gate/1; name a gate.json"),
         (_edited(lambda gate: gate.update(schema="decibench.gate/9")), "was written by a newer decibench"),
         (_edited(lambda gate: gate.update(schema="decibench.gate/0")), "reads decibench.gate/1: fit the gate again"),
-        (_edited(lambda gate: gate.update(schema="decibench.report/2")), "is the report of a candidate, not a gate"),
+        (_edited(lambda gate: gate.update(schema="decibench.report/3")), "is the report of a candidate, not a gate"),
         (
             _edited(lambda gate: gate.pop("reason")),
             "field reason: is missing; it was edited or damaged: restore it, or",

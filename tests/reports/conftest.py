@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 import pytest
 
 from decibench.gates.certified import unfitted_certified
-from decibench.gates.fitting import unfitted_gates
+from decibench.gates.concluding import conclude
+from decibench.gates.fitting import fit_gates, unfitted_gates
 from decibench.reports.evidence import evidence_of
 from decibench.reports.journal import SuiteRef
 from decibench.reports.latency import Prices, cost_of, latency_of
@@ -106,6 +107,42 @@ def _make(
         records=records,
     )
     return report.model_copy(update=changes | ({"evidence": None} if changes.get("partial") else {}))
+
+
+@pytest.fixture(scope="session")
+def choices_only() -> Callable[[Report], Report]:
+    """Make the same report of a model that chose alike and states no probabilities."""
+    return _choices_only
+
+
+def _choices_only(report: Report) -> Report:
+    records = [
+        record.model_copy(update={"decisions": [_choice_of(decision) for decision in record.decisions]})
+        for record in report.records
+    ]
+    kept = ("run", "created", "suite", "environment", "complete", "incomplete_reasons", "scope", "holdout_looks")
+    candidate = report.candidate
+    identity = candidate.identity | {"probability_readout": False}
+    return conclude(
+        records,
+        decisions_of(records, report.protocol.log_loss_floor),
+        fit_gates(
+            records,
+            report.protocol,
+            candidate_hash=candidate.hash,
+            suite_hash=report.suite.hash,
+            probabilities=False,
+        ),
+        report.protocol,
+        partial=report.partial,
+        candidate=candidate.model_copy(update={"identity": identity}),
+        gate_check=report.gate_check,
+        **{name: getattr(report, name) for name in kept},
+    )
+
+
+def _choice_of(decision: Decision) -> Decision:
+    return decision.model_copy(update={"probabilities": None, "raw_sum": None, "tie": False})
 
 
 def _stated(gates: dict[str, Any], rules: Rules) -> dict[str, Any]:

@@ -62,3 +62,29 @@ def test_a_score_may_be_off_by_two_hundredths(score: float, fine: bool) -> None:
     else:
         with pytest.raises(InvalidAnswer, match="score-mismatch"):
             check_score(probabilities, score)
+
+
+@pytest.mark.parametrize(
+    ("levels", "decimals", "off", "fine"),
+    [
+        # Two decimals of ten levels: 0.02, and 0.005 for each step of 0 + 1 + ... + 9 and for the score itself.
+        (10, 2, 0.25, True),
+        (10, 2, 0.2501, False),
+        (10, 4, 0.0223, True),
+        (10, 4, 0.0224, False),
+        (3, 2, 0.04, True),
+        (3, 2, 0.0401, False),
+        (10, None, 0.0201, False),
+    ],
+)
+@pytest.mark.parametrize("side", [1, -1])
+def test_a_score_may_also_be_off_by_the_declared_rounding(
+    levels: int, decimals: int | None, off: float, fine: bool, side: int
+) -> None:
+    probabilities = {str(level): 1 / levels for level in range(levels)}
+    score = (levels - 1) / 2 + side * off
+    if fine:
+        assert check_score(probabilities, score, decimals=decimals) == score
+    else:
+        with pytest.raises(InvalidAnswer, match="score-mismatch"):
+            check_score(probabilities, score, decimals=decimals)

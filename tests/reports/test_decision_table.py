@@ -13,7 +13,7 @@ import pyarrow.parquet
 import pytest
 
 from decibench.reports.decision_table import COLUMNS, write_decision_table
-from decibench.reports.record import Decision, Failure, Record, TokenUsage
+from decibench.reports.record import Decision, EarlierAttempt, Failure, Record, TokenUsage
 from decibench.reports.report import Report
 
 HOSTILE = 'a,"b"\r\nc|<d>\té\u202e'
@@ -37,10 +37,12 @@ def report(make_report: Any) -> Report:
         raw_sum=1.0000001,
         confidence=0.5,
     )
-    usage = TokenUsage(input_tokens=2**53, output_tokens=0)
-    lost: dict[str, Any] = {"latency_s": None, "attempt": 3, "earlier_s": [0.5]}
+    usage = TokenUsage(input_tokens=2**53, output_tokens=0, cached_tokens=7)
+    early = EarlierAttempt(seconds=0.2, waited_s=0.05, code="timeout")
+    untimed = EarlierAttempt(seconds=None, code="timeout")
+    lost: dict[str, Any] = {"latency_s": None, "attempt": 3, "earlier": [early, untimed]}
     records = [
-        right.model_copy(update={"attempt": 2, "earlier_s": [0.25]}),
+        right.model_copy(update={"attempt": 2, "earlier": [early]}),
         wrong.model_copy(update={"decisions": [decision], "usage": usage, "trial": 3}),
         failed.model_copy(update=lost),
     ]
@@ -69,7 +71,7 @@ def test_csv_has_the_documented_columns_and_the_exact_values(report: Report, tmp
     assert json.loads(wrong["probabilities"]) == {HOSTILE: 0.75, "left": 0.25}
     assert (wrong["unsafe"], wrong["demanded"], wrong["accepted"]) == ("true", "true", "true")
     assert (wrong["expected_probability"], wrong["raw_sum"], wrong["confidence"]) == ("0.25", "1.0000001", "0.5")
-    assert (wrong["input_tokens"], wrong["output_tokens"]) == (str(2**53), "0")
+    assert (wrong["input_tokens"], wrong["output_tokens"], wrong["cached_tokens"]) == (str(2**53), "0", "7")
     assert failed["failure"] == "timeout"
 
 
@@ -84,7 +86,7 @@ def test_what_is_unknown_or_does_not_apply_is_empty(report: Report, tmp_path: Pa
 
 def test_earlier_seconds_are_a_sum_where_all_of_them_are_known(report: Report, tmp_path: Path) -> None:
     right, wrong, failed = parquet_of(report, tmp_path / "decisions.parquet")
-    # A second attempt after 0.25 s, a first attempt, and a third of which one earlier attempt was not timed.
+    # A second attempt after 0.25 s and its wait, a first attempt, and a third of which an earlier one was not timed.
     assert (right["earlier_s"], wrong["earlier_s"], failed["earlier_s"]) == (0.25, 0.0, None)
 
 

@@ -7,17 +7,22 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from decibench.reports.latency import latency_of
-from decibench.reports.record import Record
+from decibench.reports.record import EarlierAttempt, Record
 from decibench.reports.report import Report
 from decibench.reports.tables.latency import latency_tables
 
 MakeReport: TypeAlias = Callable[..., Report]
 
 
-def timed(record: Record, latency_s: float | None, *earlier_s: float, attempt: int | None = None) -> Record:
-    """``record`` with these seconds; without ``attempt`` every earlier one is known."""
-    number = len(earlier_s) + 1 if attempt is None else attempt
-    return record.model_copy(update={"latency_s": latency_s, "earlier_s": list(earlier_s), "attempt": number})
+def timed(record: Record, latency_s: float | None, *earlier_s: float | None, waited_s: float = 0.0) -> Record:
+    """``record`` with these seconds of its attempts, and what was waited before each but the first."""
+    earlier = [
+        EarlierAttempt(seconds=seconds, waited_s=waited_s if place else 0.0, code="rate-limited")
+        for place, seconds in enumerate(earlier_s)
+    ]
+    return record.model_copy(
+        update={"latency_s": latency_s, "earlier": earlier, "waited_s": waited_s if earlier else 0.0}
+    )
 
 
 def records(make_report: MakeReport, trials: int = 1) -> list[Record]:
@@ -49,10 +54,19 @@ def test_retries_are_added_to_what_an_item_took(make_report: MakeReport) -> None
     assert (latency.with_retries.requests, latency.with_retries.untimed) == (4, 0)
 
 
+def test_waits_between_attempts_are_no_latency_but_what_an_item_took(make_report: MakeReport) -> None:
+    # Two attempts failed; half a second was waited before the second and before the third.
+    found = [timed(record, 1.0, 2.0, 3.0, waited_s=0.5) for record in records(make_report)]
+    latency = latency_of(found)
+    assert latency.overall is not None
+    assert latency.with_retries is not None
+    assert (latency.overall.mean_s, latency.with_retries.mean_s) == (1.0, 7.0)
+
+
 def test_an_unknown_time_is_counted_and_is_no_zero(make_report: MakeReport) -> None:
     one, two, three, four = records(make_report)
     # The second attempt of the third item was never timed; nothing of the fourth was.
-    latency = latency_of([timed(one, 2.0), timed(two, 4.0), timed(three, 6.0, 1.0, attempt=3), timed(four, None)])
+    latency = latency_of([timed(one, 2.0), timed(two, 4.0), timed(three, 6.0, 1.0, None), timed(four, None)])
     assert latency.overall is not None
     assert latency.with_retries is not None
     assert (latency.overall.requests, latency.overall.untimed, latency.overall.mean_s) == (3, 1, 4.0)

@@ -11,7 +11,7 @@ import pytest
 from decibench.reports.comparisons.comparison import compare
 from decibench.reports.latency import Prices, cost_of, latency_of
 from decibench.reports.markdown import summary_markdown
-from decibench.reports.record import Failure, TokenUsage
+from decibench.reports.record import EarlierAttempt, Failure, TokenUsage
 from decibench.reports.report import HoldoutLooks, Report
 from decibench.reports.tables.comparison import standings_table
 from decibench.reports.tables.overview import decision_line, notes, report_tables
@@ -135,7 +135,10 @@ def test_the_decision_tells_its_trial_and_a_later_look(
 
 def test_every_figure_of_the_first_tables_is_explained(make_report: Any) -> None:
     report: Report = make_report("one", OUTCOMES)
-    retried = [report.records[0].model_copy(update={"attempt": 2, "earlier_s": [1.0]}), *report.records[1:]]
+    retried = [
+        report.records[0].model_copy(update={"attempt": 2, "earlier": [EarlierAttempt(seconds=1.0, code="timeout")]}),
+        *report.records[1:],
+    ]
     found = report.model_copy(update={"latency": latency_of(retried)})
     tables = {table.title.partition(" (")[0]: table for table in report_tables(found)}
     printed = {row[0] for title in ("Overall", "Variants against the original") for row in tables[title].rows}

@@ -95,7 +95,7 @@ def test_every_place_to_cut_json_is_told_from_damage(tmp_path: Path, capsys: pyt
         (b"", "is empty; restore it"),
         (b" \n", "is empty; restore it"),
         (b"\x89PNG\r\n\x1a\n\x00\xff", "is not JSON: byte 1 is not UTF-8"),
-        (b'{"schema": "decibench.report/2", "schema": "decibench.report/2"}', "the key 'schema' appears twice"),
+        (b'{"schema": "decibench.report/3", "schema": "decibench.report/3"}', "the key 'schema' appears twice"),
         (b'{"schema": }', "is not JSON: Expecting value: line 1 column 12"),
         (b'{"schema": 1} more', "is not JSON: Extra data"),
         (b'{"a": ' + b"9" * 5000 + b"}", "is not JSON: it holds a whole number of more than 4300 digits"),

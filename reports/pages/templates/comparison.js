@@ -11,7 +11,7 @@
     return;
   }
   const { candidates, rows, texts } = data;
-  const top = (answer) => (answer.probabilities === null ? null : Math.max(...Object.values(answer.probabilities)));
+  const top = (answer) => Math.max(...Object.values(answer.probabilities));
   const outcome = (answer) => (answer.failure !== null ? "failed" : answer.right ? "right" : "wrong");
 
   // Filters by value: a candidate that is right alone, or wrong alone, or none that is right.
@@ -38,7 +38,8 @@
   const fits = (row) => (who.value === "" || filters.get(who.value)[1](row)) && asked(row);
 
   function answered(answer) {
-    const said = answer.failure === null ? [isolated(answer.choice), ` ${number(top(answer), 4)} `] : [];
+    const stated = answer.probabilities === null ? " " : ` ${number(top(answer), 4)} `;
+    const said = answer.failure === null ? [isolated(answer.choice), stated] : [];
     const failure = answer.failure === null ? [] : [" ", isolated(answer.failure)];
     return element("td", outcome(answer), ...said, element("span", "outcome", outcome(answer)), ...failure);
   }

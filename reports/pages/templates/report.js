@@ -71,7 +71,7 @@
         "li",
         "",
         element("div", "option", isolated(option), ...tags),
-        mass(row.probabilities === null ? null : row.probabilities[index]),
+        ...(row.probabilities === null ? [] : [mass(row.probabilities[index])]),
         ...(description ? [isolated(description, "div", "description")] : []),
       );
     });
@@ -80,7 +80,7 @@
 
   function mass(probability) {
     const bar = element("span", "bar");
-    bar.style.setProperty("--share", String(probability ?? 0));
+    bar.style.setProperty("--share", String(probability));
     bar.setAttribute("aria-hidden", "true");
     return element("div", "mass", bar, element("span", "number", number(probability, 4)));
   }

@@ -12,7 +12,7 @@ from decibench.reports.latency import latency_of
 from decibench.reports.pages.charts import report_charts
 from decibench.reports.pages.latency_chart import latency_chart
 from decibench.reports.protocol import Protocol
-from decibench.reports.record import Record
+from decibench.reports.record import EarlierAttempt, Record
 
 RULES = Protocol(resamples=100, curve_resamples=100)
 
@@ -25,7 +25,7 @@ def timed(make_report: Any, seconds: Sequence[float | None], *, trials: int = 1,
     records: list[Record] = []
     for trial in range(1, trials + 1):
         for n, taken in enumerate(seconds):
-            retried = {"attempt": 2, "earlier_s": [1.0]} if n < again else {}
+            retried = {"attempt": 2, "earlier": [EarlierAttempt(seconds=1.0, code="timeout")]} if n < again else {}
             records.append(report.records[0].model_copy(update={"trial": trial, "latency_s": taken} | retried))
     return report.model_copy(update={"records": records, "latency": latency_of(records)})
 
