@@ -51,7 +51,7 @@ def plan(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     freeze(folder, "large", "1", "MIT-0", {})
     options = replace(read_options(request.config), home=home, resume=home / "run")
     specs = resolve_candidates(["uniform"], file=None, device=None)
-    return Plan(options, load_suite(folder), specs, DEFAULT_PROTOCOL, None)
+    return Plan(options, load_suite(folder), specs, {}, DEFAULT_PROTOCOL, None)
 
 
 def test_post_session(plan: Plan, benchmark: BenchmarkFixture) -> None:

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Protocol, TypeAlias
 
 from decibench.cases.request import Request
-from decibench.cases.schema import Case
 
 JsonScalar: TypeAlias = str | int | float | bool | None
 
@@ -17,7 +16,9 @@ class Identity:
     """What exactly answers: two runs with equal identities measured the same thing.
 
     ``decimals`` is the rounding of the probabilities where the model rounds them. ``file_sha256`` is the hash of
-    the weights; ``settings`` holds everything else that can change an answer.
+    the weights; ``settings`` holds everything else that can change an answer. ``alias`` tells that ``model`` is a name
+    which a server resolves: answers may state another one, which must not change during a run. Where
+    ``probability_readout`` is False the model states choices only, and nothing is made up for its probabilities.
     """
 
     model: str
@@ -28,6 +29,8 @@ class Identity:
     dtype: str | None = None
     decimals: int | None = None
     settings: Mapping[str, JsonScalar] = field(default_factory=dict)
+    alias: bool = False
+    probability_readout: bool = True
 
     def to_json(self) -> dict[str, Any]:
         """A plain dictionary of all fields."""
@@ -40,6 +43,8 @@ class Identity:
             "dtype": self.dtype,
             "decimals": self.decimals,
             "settings": dict(self.settings),
+            "alias": self.alias,
+            "probability_readout": self.probability_readout,
         }
 
 
@@ -47,12 +52,13 @@ class Identity:
 class QuestionAnswer:
     """The answer to one question.
 
-    ``probabilities`` maps every option to a number in [0, 1]. ``choice`` is the selected option; None selects
-    the first option with the largest probability. ``confidence`` is what the model reports about itself, kept as
-    reported and never used for scoring. ``score`` is the reported expected level of a ``score`` question.
+    ``probabilities`` maps every option to a number in [0, 1]; None from a model without a probability readout, and
+    from no other. ``choice`` is the selected option; None selects the first option with the largest probability.
+    ``confidence`` is what the model reports about itself, kept as reported and never used for scoring. ``score`` is the
+    reported expected level of a ``score`` question.
     """
 
-    probabilities: Mapping[str, float]
+    probabilities: Mapping[str, float] | None
     choice: str | None = None
     confidence: float | None = None
     score: float | None = None
@@ -64,33 +70,89 @@ class QuestionAnswer:
 
 
 @dataclass(frozen=True, slots=True)
+class QuestionFailure:
+    """One question that was not answered while others were, such as a refusal; ``code`` and ``detail`` as in errors.
+
+    ``lenient`` is the option that a lenient reading of the reply would have found: counted beside, never scored.
+    """
+
+    code: str
+    detail: str
+    lenient: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens of one request; None where the model does not say."""
+    """Tokens of one request; None where the model does not say. ``cached_tokens`` are part of ``input_tokens``."""
 
     input_tokens: int | None = None
     output_tokens: int | None = None
+    cached_tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """An attempt that failed and was repeated: its seconds, those waited before it, why it failed, what it used."""
+
+    seconds: float
+    waited_s: float
+    code: str
+    usage: Usage = Usage()
+
+
+@dataclass(frozen=True, slots=True)
+class RawReply:
+    """What a server said to one body of a request: the HTTP status, and the text of the reply without its headers.
+
+    The key that was sent must not stand in ``text``, also where the server repeats it.
+    """
+
+    status: int
+    text: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Traffic:
+    """What a request took beside its answer.
+
+    ``earlier`` are the attempts before the one that counts, in order, and ``waited_s`` what was waited between the last
+    of them and the one that counts. ``held_s`` is what the benchmark itself held the request back, such as for a rate
+    limit: no latency of the model. ``raw`` holds the replies that count where they are to be kept, at most one per body
+    of the request, and none of earlier attempts.
+    """
+
+    earlier: Sequence[Attempt] = ()
+    waited_s: float = 0.0
+    held_s: float = 0.0
+    raw: Sequence[RawReply] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
     """The answers to all questions of a request by question id; ``model`` is the model that says it answered."""
 
-    questions: Mapping[str, QuestionAnswer]
+    questions: Mapping[str, QuestionAnswer | QuestionFailure]
     usage: Usage = Usage()
     model: str | None = None
+    traffic: Traffic = Traffic()
 
 
 class CandidateError(Exception):
     """A request the candidate could not answer: a failed decision with this ``code``.
 
     ``code`` (lower-case words and hyphens) and ``detail`` go into records and reports: never put a state, a
-    response body or a key into them. ``fatal`` stops the whole run (credentials, spend limit).
+    response body or a key into them. ``fatal`` stops the whole run (credentials, spend limit). ``usage`` and
+    ``traffic`` tell what the request took nevertheless.
     """
 
-    def __init__(self, code: str, detail: str, *, fatal: bool = False) -> None:
+    def __init__(
+        self, code: str, detail: str, *, fatal: bool = False, usage: Usage = Usage(), traffic: Traffic = Traffic()
+    ) -> None:
         self.code: Final = code
         self.detail: Final = detail
         self.fatal: Final = fatal
+        self.usage: Final = usage
+        self.traffic: Final = traffic
         super().__init__(f"{code}: {detail}")
 
 
@@ -123,15 +185,3 @@ class LocalCandidate:
 
     def close(self) -> None:
         """Nothing is held open."""
-
-
-@dataclass(frozen=True, slots=True)
-class Setup:
-    """What a shipped candidate's factory gets.
-
-    ``development`` are the original cases of the development split, the only ones a candidate may be fitted on.
-    """
-
-    device: str
-    model: str | None = None
-    development: Sequence[Case] = ()

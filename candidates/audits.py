@@ -10,9 +10,10 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from decibench.candidates.adapter import Candidate, CandidateError, Setup
+from decibench.candidates.adapter import Candidate, CandidateError, QuestionAnswer
 from decibench.candidates.fitted import Fitted
 from decibench.candidates.registry import REGISTRY
+from decibench.candidates.setup import Setup
 from decibench.cases.audits import LEVEL, PERMUTATIONS, Finding, by_family, first, visible
 from decibench.cases.loading import Suite
 from decibench.cases.multiplicity import holm
@@ -36,9 +37,9 @@ def audit_candidates(suite: Suite) -> list[Finding]:
     """All audits that ask the shipped candidates."""
     development = [c for c in suite.cases if c.split == "development" and c.variant == "original"]
     built = {
-        name: entry.create(Setup("cpu", None, development))
+        name: entry.create(Setup("cpu", entry.settings_model(), development))
         for name, entry in REGISTRY.items()
-        if entry.check(None) is None
+        if not entry.remote and entry.check(entry.settings_model()) is None
     }
     if "sparrow" in built:
         sizes = _tokens(suite)
@@ -97,9 +98,12 @@ def _choice(candidate: Candidate, case: Case) -> str:
         answer = candidate.decide(request_of(case)).questions[key]
     except CandidateError:
         return ""
+    assert isinstance(answer, QuestionAnswer)
     if answer.choice is not None:
         return answer.choice
-    return max(case.questions[key].options, key=lambda option: answer.probabilities[option])
+    probabilities = answer.probabilities
+    assert probabilities is not None
+    return max(case.questions[key].options, key=lambda option: probabilities[option])
 
 
 def _difficulty(suite: Suite, built: dict[str, Candidate]) -> list[Finding]:

@@ -8,7 +8,8 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from decibench.candidates.adapter import Answer, Identity, LocalCandidate, QuestionAnswer, Setup
+from decibench.candidates.adapter import Answer, Identity, LocalCandidate, QuestionAnswer
+from decibench.candidates.setup import Setup
 from decibench.cases.request import Request
 from decibench.cases.schema import Question
 

@@ -5,35 +5,51 @@ from __future__ import annotations
 import ast
 import hashlib
 import importlib.util
+import os
 import re
 import sys
 import tomllib
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any, Final
 
-from pydantic import Field, TypeAdapter, ValidationError
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
-from decibench.candidates.adapter import Candidate, Identity, Setup
+from decibench.candidates.adapter import Candidate, Identity
 from decibench.candidates.registry import REGISTRY, Entry
+from decibench.candidates.remote.allowance import Allowance
+from decibench.candidates.settings import Settings
+from decibench.candidates.setup import Setup
 from decibench.cases.door import UsageError
 from decibench.cases.errors import problems_of
 from decibench.cases.schema import Case, Model, Name, Text
 
 DEFAULT_FILE: Final = "decibench.toml"
 FACTORY: Final = "create_candidate"
+SHORTHAND: Final = ("endpoint", "model", "key_env")
+"""Settings that options of the command line give to the one candidate of a run."""
+
 _LONGEST_NAME: Final = 100
 """Names become parts of paths, which file systems bound at about 255 bytes."""
 _DEVICE = re.compile(r"cpu|mps|cuda(:\d+)?")
 
 
 class CandidateTable(Model):
-    """One ``[candidates.NAME]`` table: a configuration of an adapter under a name of its own."""
+    """One ``[candidates.NAME]`` table: a configuration of an adapter under a name of its own.
+
+    What else stands there are the settings of that adapter.
+    """
+
+    model_config = ConfigDict(extra="allow")
 
     adapter: Text
     device: Text | None = None
-    model: Text | None = None
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What the table sets of its adapter."""
+        return dict(self.model_extra or {})
 
 
 class CandidatesFile(Model):
@@ -46,24 +62,39 @@ class CandidatesFile(Model):
 class CandidateSpec:
     """A candidate of the run: its name in ids and folders, and how to build it.
 
-    ``entry`` is set for a shipped adapter, ``path`` for a user's own file.
+    ``adapter`` is the name of a shipped one, ``path`` a user's own file. ``lacks`` says what this place lacks to run
+    it, such as a key.
     """
 
     name: str
     device: str
-    model: str | None = None
-    entry: Entry | None = None
+    settings: Settings = field(default_factory=Settings)
+    adapter: str | None = None
     path: Path | None = None
+    lacks: str | None = None
+
+    @property
+    def entry(self) -> Entry | None:
+        """What the registry says of a shipped adapter; None for a user's own file."""
+        return None if self.adapter is None else REGISTRY[self.adapter]
+
+    @property
+    def remote(self) -> bool:
+        """Whether the candidate is asked over HTTP."""
+        return self.entry is not None and self.entry.remote
 
     @property
     def source_sha256(self) -> str | None:
         """SHA-256 (hex) of a user's own file; None for a shipped adapter."""
         return hashlib.sha256(self.path.read_bytes()).hexdigest() if self.path else None
 
-    def create(self, development: Sequence[Case]) -> Candidate:
-        """Build the candidate; what its factory raises passes through, TypeError names what it lacks."""
+    def create(self, development: Sequence[Case], allowance: Allowance | None = None) -> Candidate:
+        """Build the candidate; what its factory raises passes through, TypeError names what it lacks.
+
+        ``development`` is what it may be fitted on; ``allowance`` is what it may do on the network, by default once.
+        """
         if self.entry is not None:
-            return self.entry.create(Setup(self.device, self.model, development))
+            return self.entry.create(Setup(self.device, self.settings, development, allowance or Allowance()))
         assert self.path is not None
         candidate = _load(self.path)(self.device)
         for method in ("decide", "synchronize", "close"):
@@ -76,13 +107,19 @@ class CandidateSpec:
 
 
 def resolve_candidates(
-    names: Sequence[str], *, file: Path | None, device: str | None, label: str | None = None
+    names: Sequence[str],
+    *,
+    file: Path | None,
+    device: str | None,
+    label: str | None = None,
+    shorthand: Mapping[str, str] | None = None,
 ) -> list[CandidateSpec]:
     """The candidates called ``names`` (default: baseline), in that order.
 
     A name is a table of the candidates ``file``, else a shipped adapter, else a path to a Python file. ``device``
     is used where a table names none; an adapter that runs only on the CPU keeps to it as long as another
-    candidate can use the device. Raises UsageError with the remedy; imports nothing of a candidate.
+    candidate can use the device. ``shorthand`` are settings of the one candidate, which go before those of its table.
+    Raises UsageError with the remedy; imports nothing of a candidate.
     """
     tables = _read_file(file) if file is not None else {}
     wanted = list(names) or ["baseline"]
@@ -90,16 +127,18 @@ def resolve_candidates(
         if len(wanted) != 1:
             raise UsageError("--model-label names one candidate; give exactly one --candidate")
         _check_name(label, "--model-label")
+    options = ", ".join(f"--{setting.replace('_', '-')}" for setting in shorthand or {})
+    if options and len(wanted) != 1:
+        raise UsageError(f"{options}: belongs to one candidate; give exactly one --candidate, or a candidates file")
     chosen = device or "cpu"
     if not _DEVICE.fullmatch(chosen):
         raise UsageError(f"--device {chosen}: unknown device; use cpu, cuda, cuda:N or mps")
-    _check_devices(tables, file)
-    found = [_resolve(name, tables, file, chosen) for name in wanted]
+    _check_tables(tables, file)
+    found = [_resolve(name, tables, file, chosen, shorthand or {}) for name in wanted]
     if chosen != "cpu" and all(spec.device == "cpu" for spec in found):
         raise UsageError(f"--device {chosen}: {', '.join(s.name for s in found)} can only run on cpu; leave it out")
     if label is not None:
-        only = found[0]
-        found = [CandidateSpec(label, only.device, only.model, only.entry, only.path)]
+        found = [replace(found[0], name=label)]
     for spec in found:
         _check_spec_name(spec)
     repeated = sorted({spec.name for spec in found if sum(other.name == spec.name for other in found) > 1})
@@ -108,18 +147,20 @@ def resolve_candidates(
     return found
 
 
-def _resolve(name: str, tables: dict[str, CandidateTable], file: Path | None, device: str) -> CandidateSpec:
+def _resolve(
+    name: str, tables: dict[str, CandidateTable], file: Path | None, device: str, shorthand: Mapping[str, str]
+) -> CandidateSpec:
     table = tables.get(name)
     adapter, base = (name, Path()) if table is None else (table.adapter, file.parent if file else Path())
-    model = table.model if table else None
+    given = {**(table.settings if table else {}), **shorthand}
     where = f"--candidate {name}" if table is None else f"{file}, field candidates.{name}"
     if adapter.endswith(".py") or "/" in adapter:
         path = base / adapter
         _check_source(path, where)
         # A candidate may change the working directory before the next one is built.
         path = path.absolute()
-        if model is not None:
-            raise UsageError(f"{where}.model: a file's {FACTORY}(device) takes no model; remove it")
+        if given:
+            raise UsageError(f"{_place(where, next(iter(given)), shorthand)}: {FACTORY}(device) takes none; remove it")
         own = name if table else re.sub(r"[^a-z0-9]+", "-", path.stem.lower()).strip("-")
         return CandidateSpec(own, (table and table.device) or device, path=path)
     entry = REGISTRY.get(adapter)
@@ -128,13 +169,52 @@ def _resolve(name: str, tables: dict[str, CandidateTable], file: Path | None, de
         known = ", ".join(REGISTRY if table else [*tables, *(n for n in REGISTRY if n not in tables)])
         what = "adapter" if table else "candidate"
         raise UsageError(f"{where}: unknown {what} {adapter!r}; use {known}, or a path to a .py file")
-    if model is not None and not entry.takes_model:
-        raise UsageError(f"{where}.model: {adapter} has one model only; remove it")
-    if remedy := entry.check(model):
+    settings = _settings(entry, adapter, given, where, shorthand)
+    if remedy := entry.check(settings):
         raise UsageError(f"{where}: {adapter} {remedy}")
     if table is not None and table.device not in (None, "cpu"):
-        raise UsageError(f"{where}.device: {adapter} runs on cpu only; remove it")
-    return CandidateSpec(name, "cpu", model, entry)
+        what = "is asked over HTTP" if entry.remote else "runs on cpu only"
+        raise UsageError(f"{where}.device: {adapter} {what}; remove it")
+    return CandidateSpec(name, "cpu", settings, adapter, lacks=settings.lacks(os.environ))
+
+
+def _settings(
+    entry: Entry, adapter: str, given: Mapping[str, Any], where: str, shorthand: Mapping[str, str]
+) -> Settings:
+    """The settings of ``adapter``; UsageError names each that is unknown, missing or wrong, and quotes none."""
+    try:
+        return entry.settings_model.model_validate(dict(given))
+    except ValidationError as error:
+        lacking = [_lacking(adapter, name, where) for name in _fields(error, missing=True)]
+        raise UsageError("\n".join([*_wrong(entry, adapter, error, where, shorthand), *lacking])) from None
+
+
+def _wrong(
+    entry: Entry, adapter: str, error: ValidationError, where: str, shorthand: Mapping[str, str]
+) -> Iterator[str]:
+    """What is unknown or wrong of what is set; what is missing may be given elsewhere."""
+    known = entry.settings_model.model_fields
+    takes = f"takes {', '.join(known)}" if known else "takes no settings"
+    sentences = {problem.field or "": problem.message for problem in problems_of(error, where)}
+    for name in _fields(error, missing=False):
+        unknown = name and name.partition(".")[0] not in known
+        yield f"{_place(where, name, shorthand)}: {f'{adapter} {takes}; remove it' if unknown else sentences[name]}"
+
+
+def _fields(error: ValidationError, *, missing: bool) -> list[str]:
+    problems = error.errors(include_input=False, include_url=False)
+    return [".".join(map(str, p["loc"])) for p in problems if (p["type"] == "missing") == missing]
+
+
+def _lacking(adapter: str, name: str, where: str) -> str:
+    how = f"; give --{name.replace('_', '-')}, or set it in a candidates file" if name in SHORTHAND else ""
+    return f"{where}: {adapter} needs {name}{how}"
+
+
+def _place(where: str, name: str, shorthand: Mapping[str, str]) -> str:
+    if not name:
+        return where
+    return f"--{name.replace('_', '-')}" if name in shorthand else f"{where}.{name}"
 
 
 def _read_file(file: Path) -> dict[str, CandidateTable]:
@@ -151,11 +231,20 @@ def _read_file(file: Path) -> dict[str, CandidateTable]:
         raise UsageError(f"{file}: is nested too deeply; keep to tables of plain values") from None
 
 
-def _check_devices(tables: dict[str, CandidateTable], file: Path | None) -> None:
+def _check_tables(tables: Mapping[str, CandidateTable], file: Path | None) -> None:
+    """Tables that are not asked for are checked too: what is wrong there would else be found on another day."""
     for name, table in tables.items():
+        where = f"{file}, field candidates.{name}"
         if table.device is not None and not _DEVICE.fullmatch(table.device):
-            where = f"{file}, field candidates.{name}.device"
-            raise UsageError(f"{where}: unknown device {table.device!r}; use cpu, cuda, cuda:N or mps")
+            raise UsageError(f"{where}.device: unknown device {table.device!r}; use cpu, cuda, cuda:N or mps")
+        entry = REGISTRY.get(table.adapter)
+        if entry is None or not table.settings:
+            continue
+        try:
+            entry.settings_model.model_validate(table.settings)
+        except ValidationError as error:
+            if wrong := list(_wrong(entry, table.adapter, error, where, {})):
+                raise UsageError("\n".join(wrong)) from None
 
 
 def _check_name(name: str, what: str) -> None:

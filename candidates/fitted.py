@@ -9,8 +9,9 @@ import importlib.metadata
 from collections.abc import Sequence
 from typing import Any
 
-from decibench.candidates.adapter import Answer, Identity, LocalCandidate, QuestionAnswer, Setup
+from decibench.candidates.adapter import Answer, Identity, LocalCandidate, QuestionAnswer
 from decibench.candidates.baseline import softmax
+from decibench.candidates.setup import Setup
 from decibench.cases.jsonio import sha256_of
 from decibench.cases.request import Request, request_of
 from decibench.cases.schema import Case, Question

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 
-from decibench.candidates.adapter import Answer, Identity, LocalCandidate, QuestionAnswer, Setup
+from decibench.candidates.adapter import Answer, Identity, LocalCandidate, QuestionAnswer
+from decibench.candidates.setup import Setup
 from decibench.cases.jsonio import sha256_of
 from decibench.cases.request import Request
 from decibench.cases.schema import Case, Question

@@ -20,8 +20,9 @@ from decibench.candidates.adapter import (
     Identity,
     LocalCandidate,
     QuestionAnswer,
-    Setup,
 )
+from decibench.candidates.settings import ModelSettings, Settings
+from decibench.candidates.setup import Setup
 from decibench.cases.request import Request
 
 DEFAULT_MODEL = "sparrow-nano-general-v1.1"
@@ -72,19 +73,24 @@ class Sparrow(LocalCandidate):
 
 
 def create(setup: Setup) -> Sparrow:
-    """Load ``setup.model``, by default the general model."""
-    return Sparrow(setup.model or DEFAULT_MODEL)
+    """Load the model that the settings name, by default the general one."""
+    return Sparrow(_model(setup.settings))
 
 
-def preflight(model: str | None) -> str | None:
+def preflight(settings: Settings) -> str | None:
     """The remedy where the package or the model is not there, found without importing the package."""
     if importlib.util.find_spec("sparrow_decider") is None:
         return "needs the package sparrow-decider: pip install 'decibench[sparrow]'"
     try:
-        _weights(model or DEFAULT_MODEL)
+        _weights(_model(settings))
     except CandidateError as error:
         return error.detail
     return None
+
+
+def _model(settings: Settings) -> str:
+    assert isinstance(settings, ModelSettings)
+    return settings.model or DEFAULT_MODEL
 
 
 def _weights(model: str) -> Path:

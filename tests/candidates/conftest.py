@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -27,8 +27,10 @@ def ask() -> Callable[..., QuestionAnswer]:
     """Ask a candidate one question about a state."""
 
     def answer(candidate: Candidate, state: Any, question: Any) -> QuestionAnswer:
-        answers: Mapping[str, QuestionAnswer] = candidate.decide(Request(state, {"q": question})).questions
+        answers = candidate.decide(Request(state, {"q": question})).questions
         assert list(answers) == ["q"]
-        return answers["q"]
+        answered = answers["q"]
+        assert isinstance(answered, QuestionAnswer)
+        return answered
 
     return answer

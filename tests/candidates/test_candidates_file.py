@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -39,7 +40,12 @@ def test_a_table_is_found_by_its_name_and_shipped_candidates_beside_it(tables: T
         '[candidates.floor]\nadapter = "uniform"\n[candidates.robot]\nadapter = "sparrow"\nmodel = "nano-robot"\n'
     )
     specs = resolve_candidates(["robot", "floor", "baseline"], file=file, device=None)
-    assert [(spec.name, spec.model) for spec in specs] == [("robot", "nano-robot"), ("floor", None), ("baseline", None)]
+    assert [(spec.name, spec.adapter) for spec in specs] == [
+        ("robot", "sparrow"),
+        ("floor", "uniform"),
+        ("baseline", "baseline"),
+    ]
+    assert [spec.settings.model_dump() for spec in specs] == [{"model": "nano-robot"}, {}, {}]
 
 
 def test_a_table_overrides_a_shipped_name(tables: Tables) -> None:
@@ -73,7 +79,7 @@ def test_a_device_of_a_table_comes_before_the_option(tables: Tables) -> None:
 @pytest.mark.parametrize(
     ("text", "field", "remedy"),
     [
-        ('[candidates.x]\nadapter = "uniform"\ncolour = 1\n', "candidates.x.colour", "is not a known field; remove it"),
+        ('[candidates.x]\nadapter = "uniform"\ncolour = 1\n', "candidates.x.colour", "takes no settings; remove it"),
         ('[candidates.x]\nmodel = "m"\n', "candidates.x.adapter", "is missing; add it"),
         ("[candidates.x]\nadapter = 1\n", "candidates.x.adapter", "must be a string"),
         ('[candidates.x]\nadapter = ""\n', "candidates.x.adapter", "must not be empty"),
@@ -88,8 +94,10 @@ def test_a_device_of_a_table_comes_before_the_option(tables: Tables) -> None:
             "candidates.x.device",
             "runs on cpu only; remove it",
         ),
-        ('[candidates.x]\nadapter = "uniform"\nmodel = "m"\n', "candidates.x.model", "has one model only; remove it"),
-        ('[candidates.x]\nadapter = "own.py"\nmodel = "m"\n', "candidates.x.model", "takes no model; remove it"),
+        ('[candidates.x]\nadapter = "uniform"\nmodel = "m"\n', "candidates.x.model", "takes no settings; remove it"),
+        ('[candidates.x]\nadapter = "own.py"\nmodel = "m"\n', "candidates.x.model", "(device) takes none; remove it"),
+        ('[candidates.x]\nadapter = "jev"\nendpoint = 1\n', "candidates.x.endpoint", "must be a string"),
+        ('[candidates.x]\nadapter = "systemone"\nmodel = "m"\n', "candidates.x", "needs endpoint; give --endpoint"),
         ('[candidates.x]\nadapter = "gone.py"\n', "candidates.x", "gone.py cannot be read"),
     ],
 )
@@ -103,7 +111,7 @@ def test_a_mistake_is_one_sentence_with_file_field_and_remedy(
 
 def test_a_mistake_in_a_table_that_is_not_asked_for_is_told_all_the_same(tables: Tables) -> None:
     file = tables('[candidates.x]\nadapter = "uniform"\n[candidates.y]\nadapter = "uniform"\ncolour = 1\n')
-    assert f"{file}, field candidates.y.colour: is not a known field" in refusal(file, "x")
+    assert f"{file}, field candidates.y.colour: uniform takes no settings" in refusal(file, "x")
 
 
 def test_a_file_that_is_not_toml_is_told_with_the_line(tables: Tables) -> None:
@@ -121,3 +129,29 @@ def test_a_missing_file_is_told_with_the_option(tmp_path: Path) -> None:
 def test_a_file_that_is_nested_too_deeply_is_a_sentence(tables: Tables) -> None:
     file = tables("a=" + "[" * 100_000)
     assert refusal(file) == f"{file}: is nested too deeply; keep to tables of plain values"
+
+
+ENDPOINT = 'endpoint = "https://127.0.0.1:9/base/"\nmodel = "m-1"\n'
+LLM = ENDPOINT + 'provider = "openai"\nmax_tokens = 64\n'
+
+
+@pytest.mark.parametrize(
+    ("adapter", "more"),
+    [
+        ("baseline", ""),
+        ("sparrow", 'model = "nano-robot"\n'),
+        ("systemone", ENDPOINT + "decimals = 2\ndeadline_s = 4\n"),
+        ("jev", ""),
+        ("decisions", ENDPOINT),
+        ("llm-probabilities", LLM + "temperature = 0\n"),
+        ("llm-labels", LLM + 'schema_mode = "tool"\n'),
+        ("llm-final", LLM.replace("openai", "anthropic") + 'thinking = "adaptive"\n'),
+    ],
+)
+def test_settings_that_a_journal_recorded_are_the_same_when_they_are_read_again(
+    tables: Tables, adapter: str, more: str
+) -> None:
+    [spec] = resolve_candidates(["x"], file=tables(f'[candidates.x]\nadapter = "{adapter}"\n{more}'), device=None)
+    assert spec.entry is not None
+    recorded = json.loads(json.dumps(spec.settings.model_dump(mode="json")))
+    assert spec.entry.settings_model.model_validate(recorded) == spec.settings

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from decibench.candidates.adapter import Candidate, Identity
+from decibench.candidates.adapter import Candidate, Identity, QuestionAnswer
 from decibench.candidates.config import CandidateSpec, resolve_candidates
 from decibench.cases.door import UsageError
 from decibench.cases.request import Request
@@ -51,7 +51,7 @@ def mine(**changes: str) -> str:
 def test_a_class_with_the_four_members_is_a_candidate(own: Own) -> None:
     candidate = own(mine()).create(())
     assert candidate.identity == Identity(model="mine")
-    assert candidate.decide(REQUEST).questions["q"].probabilities == {"left": 0.9, "right": 0.1}
+    assert candidate.decide(REQUEST).questions == {"q": QuestionAnswer({"left": 0.9, "right": 0.1})}
 
 
 @pytest.mark.parametrize("method", ["decide", "synchronize", "close"])
@@ -102,7 +102,7 @@ def test_dataclasses_with_deferred_annotations_work_in_a_file(own: Own) -> None:
         + "def create_candidate(device):\n    return Mine(Weights())\n"
     )
     answer = own(text).create(()).decide(REQUEST)
-    assert answer.questions["q"].probabilities == {"left": 0.75, "right": 0.25}
+    assert answer.questions == {"q": QuestionAnswer({"left": 0.75, "right": 0.25})}
 
 
 def test_two_files_of_one_stem_are_two_modules(own: Own) -> None:

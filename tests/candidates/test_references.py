@@ -11,11 +11,12 @@ from typing import Any
 
 import pytest
 
-from decibench.candidates.adapter import Candidate, QuestionAnswer, Setup
+from decibench.candidates.adapter import Candidate
 from decibench.candidates.registry import REGISTRY
+from decibench.candidates.setup import Setup
 from decibench.cases.schema import Case, Choice, Noul, Score
 
-Ask = Callable[..., QuestionAnswer]
+Ask = Callable[..., Any]
 MakeChoice = Callable[..., Choice]
 MakeSuite = Callable[..., Path]
 Row = Callable[..., dict[str, Any]]

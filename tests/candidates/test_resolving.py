@@ -67,7 +67,7 @@ def test_an_unknown_adapter_lists_adapters_and_no_tables(write: Write) -> None:
     sentence = refusal("one", file=file)
     assert sentence.startswith(f"{file}, field candidates.one: unknown adapter 'two'; use ")
     assert all(name in sentence for name in SHIPPED)
-    assert "one," not in sentence.split("; use ")[1]
+    assert "one" not in sentence.split("; use ")[1].split(", ")
 
 
 @pytest.mark.parametrize("name", ["absent.py", "folder/absent.py", "./absent"])

@@ -10,9 +10,11 @@ from typing import Any
 
 import pytest
 
-from decibench.candidates.adapter import Candidate, CandidateError, QuestionAnswer, Setup
+from decibench.candidates.adapter import Candidate, CandidateError
 from decibench.candidates.config import resolve_candidates
 from decibench.candidates.registry import REGISTRY
+from decibench.candidates.settings import ModelSettings
+from decibench.candidates.setup import Setup
 from decibench.cases.distribution import check_distribution
 from decibench.cases.door import UsageError
 from decibench.cases.loading import find_suite, load_suite
@@ -21,7 +23,7 @@ from decibench.cases.schema import Choice, Noul, Question, Score
 
 sparrow_decider = pytest.importorskip("sparrow_decider", reason="the extra sparrow is not installed")
 
-Ask = Callable[..., QuestionAnswer]
+Ask = Callable[..., Any]
 MakeChoice = Callable[..., Choice]
 STATE = "I was charged twice for order 1180 and want one of the two payments back by Friday."
 INTENT: dict[str, str | None] = {"billing": "charges, invoices", "bug": "a broken feature", "praise": None}
@@ -29,7 +31,7 @@ INTENT: dict[str, str | None] = {"billing": "charges, invoices", "bug": "a broke
 
 @pytest.fixture(scope="module")
 def sparrow() -> Candidate:
-    return REGISTRY["sparrow"].create(Setup("cpu"))
+    return REGISTRY["sparrow"].create(Setup("cpu", ModelSettings()))
 
 
 @pytest.fixture(scope="module")
@@ -95,7 +97,9 @@ def test_the_order_of_options_moves_no_probability_by_more_than_a_millionth(
 
 def test_the_same_request_gets_the_same_bits(sparrow: Candidate, ask: Ask, choice: MakeChoice) -> None:
     question = choice("What is it about?", **INTENT)
-    assert ask(sparrow, STATE, question) == ask(REGISTRY["sparrow"].create(Setup("cpu")), STATE, question)
+    assert ask(sparrow, STATE, question) == ask(
+        REGISTRY["sparrow"].create(Setup("cpu", ModelSettings())), STATE, question
+    )
 
 
 def test_a_state_beyond_the_window_is_an_error_where_the_sdk_cuts_it_silently(

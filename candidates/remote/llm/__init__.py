@@ -1,0 +1,1 @@
+"""Language models read through a readout: what they are asked, and how their text becomes an answer."""

@@ -1,0 +1,106 @@
+"""Settings that every remote candidate shares."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Annotated, Final
+from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, Field
+
+from decibench.candidates.settings import Settings
+from decibench.cases.schema import Text
+
+_VARIABLE: Final = re.compile(r"[A-Z_][A-Z0-9_]*")
+_LOOPBACK: Final = re.compile(r"localhost|127(\.\d{1,3}){3}|\[?::1\]?")
+_PATH: Final = re.compile(r"/[\w.~%:@/+-]*", re.ASCII)
+_PLAIN: Final = re.compile(r"[!-~]+")
+_VARIABLE_NAME: Final = "must be the NAME of an environment variable in capitals, never the key itself"
+
+
+def is_loopback(host: str) -> bool:
+    """Whether ``host``, in lower case, is this machine by its very name: nothing is looked up.
+
+    >>> is_loopback("127.0.0.1"), is_loopback("localhost.example.com")
+    (True, False)
+    """
+    return _LOOPBACK.fullmatch(host) is not None
+
+
+def check_endpoint(endpoint: str) -> str:
+    """``endpoint`` without a slash at its end; ValueError, which never quotes it, where it is no plain base URL.
+
+    >>> check_endpoint("https://api.example.com/")
+    'https://api.example.com'
+    """
+    if not _PLAIN.fullmatch(endpoint):
+        raise ValueError("must be a URL of ASCII characters without spaces; write other scripts as %.. and xn--")
+    try:
+        parts = urlsplit(endpoint)
+        port_is_valid = parts.port is None or parts.port > 0
+    except ValueError:
+        raise ValueError("must be a URL such as https://api.example.com") from None
+    if parts.scheme not in ("http", "https") or not parts.hostname or not port_is_valid:
+        raise ValueError("must be a URL that begins with https:// or http://")
+    if parts.username or parts.password or "@" in parts.netloc:
+        raise ValueError("must not hold a user or password; name the variable of the key by key_env")
+    if parts.query or parts.fragment:
+        raise ValueError("must be a base URL without ? and #")
+    return endpoint.rstrip("/")
+
+
+def check_path(path: str) -> str:
+    """``path``; ValueError where it is no plain path of a URL.
+
+    >>> check_path("/v1/decisions")
+    '/v1/decisions'
+    """
+    if not _PATH.fullmatch(path):
+        raise ValueError("must be a path such as /v1/decisions, without ? and #")
+    return path
+
+
+def check_variable(name: str) -> str:
+    """``name``; ValueError, which never quotes it, where it is no name of an environment variable."""
+    if not _VARIABLE.fullmatch(name):
+        raise ValueError(_VARIABLE_NAME)
+    return name
+
+
+Endpoint = Annotated[Text, AfterValidator(check_endpoint)]
+UrlPath = Annotated[Text, AfterValidator(check_path)]
+Variable = Annotated[Text, AfterValidator(check_variable)]
+
+
+class RemoteSettings(Settings):
+    """Where a model is asked and how.
+
+    ``endpoint`` is a base URL. ``key_env`` names the environment variable that holds the key; without it none is sent.
+    ``deadline_s`` is the time an attempt may take. ``decimals`` is the rounding that the provider is known to use.
+    """
+
+    endpoint: Endpoint
+    model: Text
+    key_env: Variable | None = None
+    deadline_s: Annotated[float, Field(gt=0, le=3600)] = 30.0
+    decimals: Annotated[int, Field(ge=1, le=17)] | None = None
+
+    @property
+    def host(self) -> str:
+        """Host and port, as prices are looked up by."""
+        return urlsplit(self.endpoint).netloc.lower()
+
+    def lacks(self, environment: Mapping[str, str]) -> str | None:
+        """That the key is not there, or would travel unencrypted; None where neither is so."""
+        if self.key_env is None:
+            return None
+        key = environment.get(self.key_env, "")
+        if not key.strip():
+            return f"the environment variable {self.key_env} is not set; put the key there"
+        if not key.isascii() or not key.strip().isprintable():
+            return f"the environment variable {self.key_env} holds characters that no header can carry; set it anew"
+        parts = urlsplit(self.endpoint)
+        if parts.scheme == "http" and not is_loopback(parts.hostname or ""):
+            return f"http:// to {parts.hostname} would send the key unencrypted; use https://, or leave key_env out"
+        return None
