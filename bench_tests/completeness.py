@@ -55,6 +55,10 @@ def completeness(
         reasons.append(f"{len(missing)} of {len(collected)} selected items have no record ({named})")
     if len(recorder.hashes[candidate]) > 1:
         reasons.append(f"the processes of this run built {len(recorder.hashes[candidate])} different candidates")
+    # Each process pins the first model behind an alias: only here is seen that two of them were answered by two.
+    models = {record.model for record in records if record.model is not None and record.scored}
+    if len(models) > 1:
+        reasons.append(f"{len(models)} different models say that they answered; ask one version by its name")
     return Completeness(scope, len(collected) < expected or (chosen_stop and bool(missing)), reasons)
 
 

@@ -1,4 +1,4 @@
-"""What a developer reads when an item fails: the case, the distribution as bars, expected and chosen."""
+"""What a developer reads when an item fails: the case, the distribution as bars where one is stated, the choice."""
 
 from __future__ import annotations
 
@@ -35,18 +35,21 @@ def _answer(decision: Decision) -> Iterator[str]:
         f"Answer {decision.question}: {verdict}. Expected {decision.expected}, chose {decision.choice}."
         + (" The top is a tie." if decision.tie else "")
     )
-    probabilities = decision.probabilities or {}
-    width = max((len(option) for option in probabilities), default=0)
+    width = max(map(len, decision.options))
+    probabilities = decision.probabilities
+    if probabilities is None:
+        yield from (f"  {option:<{width}}  {_marks(decision, option)}".rstrip() for option in decision.options)
+        return
     for option, value in sorted(probabilities.items(), key=lambda pair: -pair[1]):
-        marks = [
-            name
-            for name, holds in (
-                ("expected", option == decision.expected),
-                ("chosen", option == decision.choice),
-                ("unsafe", option in decision.unsafe),
-                ("demanded", option == decision.demanded),
-            )
-            if holds
-        ]
         bar = "#" * round(value * _WIDTH)
-        yield f"  {option:<{width}}  {value:6.4f} |{bar:<{_WIDTH}}| {', '.join(marks)}".rstrip()
+        yield f"  {option:<{width}}  {value:6.4f} |{bar:<{_WIDTH}}| {_marks(decision, option)}".rstrip()
+
+
+def _marks(decision: Decision, option: str) -> str:
+    marks = {
+        "expected": option == decision.expected,
+        "chosen": option == decision.choice,
+        "unsafe": option in decision.unsafe,
+        "demanded": option == decision.demanded,
+    }
+    return ", ".join(name for name, holds in marks.items() if holds)

@@ -16,6 +16,7 @@ from decibench.bench_tests.completeness import Completeness, completeness, in_pl
 from decibench.bench_tests.files import write_files
 from decibench.bench_tests.guard import raised_in
 from decibench.bench_tests.plan import Plan, journal_path
+from decibench.bench_tests.pricing import prices_of
 from decibench.bench_tests.recorder import Recorder
 from decibench.bench_tests.step_summary import write_step_summary
 from decibench.candidates.registry import REGISTRY
@@ -28,7 +29,7 @@ from decibench.gates.fitting import Gates, fit_gates, unfitted_gates
 from decibench.gates.gate import Gate, PrimaryGate, check_applies, name_of
 from decibench.reports.comparisons.comparison import COMPARISON_SUMMARY, Comparison, compare, write_comparison
 from decibench.reports.journal import Journal, is_started, read_journal
-from decibench.reports.latency import LoadTime, Prices
+from decibench.reports.latency import LoadTime
 from decibench.reports.ledger import LEDGER, Look, add_look, count_looks, read_ledger
 from decibench.reports.markdown import SUMMARY
 from decibench.reports.pages.comparison import COMPARISON_PAGE, comparison_page
@@ -86,9 +87,10 @@ def _finish(plan: Plan, recorder: Recorder, blessed: Mapping[str, Report], chose
                 reports.append(_written(plan, recorder, report, gate, regressions.get(spec.name), errors))
     reported = {report.candidate.name for report in reports}
     comparison = warning = None
-    if len(plan.specs) > 1 and reports:
+    if len(plan.specs) + len(plan.not_run) > 1 and reports:
         with _noting(errors, recorder.run_dir):
-            comparison = compare(reports, not_run=[spec.name for spec in plan.specs if spec.name not in reported])
+            not_run = [*(spec.name for spec in plan.specs if spec.name not in reported), *plan.not_run]
+            comparison = compare(reports, not_run=not_run)
             write_comparison(comparison, recorder.run_dir)
             page = comparison_page(comparison, reports, view=plan.options.view, cases=plan.suite.cases)
             write_text(recorder.run_dir / COMPARISON_PAGE, page)
@@ -115,13 +117,15 @@ def _journal(plan: Plan, recorder: Recorder, name: str) -> Journal | None:
 def _unchecked(plan: Plan, reports: Sequence[Report], regressions: Mapping[str, Regression]) -> str | None:
     required = f"--gate {plan.options.gate}" if plan.gate else "--require-gate" if plan.options.require_gate else None
     unchecked = [report.gate_check.reason for report in reports if report.gate_check.passed is None]
+    unchecked += [f"{name} was not run" for name in plan.not_run]
     if required is not None and (unchecked or not reports):
         reason = unchecked[0] if unchecked else "nothing was measured"
         return f"{required}: was required and not checked: {reason}"
     if plan.options.fail_on_regression:
-        open_ = [regression for regression in regressions.values() if regression.passed is None]
+        open_ = [f"{found.candidate}: {found.reason}" for found in regressions.values() if found.passed is None]
+        open_ += [f"{name} was not run" for name in plan.not_run]
         if open_ or not regressions:
-            reason = f"{open_[0].candidate}: {open_[0].reason}" if open_ else "nothing was measured"
+            reason = open_[0] if open_ else "nothing was measured"
             return f"--fail-on-regression: was required and not checked: {reason}"
     return None
 
@@ -171,7 +175,7 @@ def _report(
     candidate = CandidateRef(
         name=name, hash=load.candidate_hash if load else None, identity=load.identity if load else {}
     )
-    fitted = _gates(plan, candidate.hash, records, extent, errors)
+    fitted = _gates(plan, candidate, records, extent, errors)
     primary = fitted[primary_gate(plan.protocol)]
     decisions = decisions_of(records, plan.protocol.log_loss_floor)
     report = conclude(
@@ -181,7 +185,7 @@ def _report(
         plan.protocol,
         partial=extent.partial,
         loads=_load_times(journal),
-        prices=_prices(plan),
+        prices=prices_of(plan.options, plan.spec(name)),
         run=journal.header.run,
         created=f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}",
         suite=plan.suite_ref,
@@ -244,17 +248,23 @@ def _check(plan: Plan, gate: Gate, decisions: Decisions) -> GateCheck:
 
 
 def _gates(
-    plan: Plan, candidate_hash: str | None, records: Sequence[Record], extent: Completeness, errors: list[str]
+    plan: Plan, candidate: CandidateRef, records: Sequence[Record], extent: Completeness, errors: list[str]
 ) -> Gates:
     """The gates of the run: the given one where it applies, else those fitted on complete calibration."""
     if extent.partial or extent.reasons:
         what = "partial" if extent.partial else "incomplete"
         return unfitted_gates(plan.protocol, f"the run is {what}; a gate needs all of its scope")
     if plan.gate is not None:
-        return _given(plan, plan.gate, candidate_hash, records, errors)
-    if "calibration" not in extent.scope.splits:
+        return _given(plan, plan.gate, candidate.hash, records, errors)
+    if "calibration" not in extent.scope.splits and candidate.states_probabilities:
         return unfitted_gates(plan.protocol, "the scope leaves calibration out, on which a gate is fitted")
-    return fit_gates(records, plan.protocol, candidate_hash=candidate_hash, suite_hash=plan.suite.hash)
+    return fit_gates(
+        records,
+        plan.protocol,
+        candidate_hash=candidate.hash,
+        suite_hash=plan.suite.hash,
+        probabilities=candidate.states_probabilities,
+    )
 
 
 def _given(
@@ -309,13 +319,6 @@ def _load_times(journal: Journal) -> list[LoadTime]:
         )
         for load in journal.loads
     ]
-
-
-def _prices(plan: Plan) -> Prices:
-    return Prices(
-        input_usd_per_million=plan.options.input_usd_per_million,
-        compute_usd_per_hour=plan.options.compute_usd_per_hour,
-    )
 
 
 def _environment() -> dict[str, str]:

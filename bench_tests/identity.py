@@ -56,6 +56,9 @@ def _check_fields(said: Mapping[str, Any]) -> None:
     for name, value in said["packages"].items():
         if not isinstance(value, str):
             raise TypeError(f"identity.packages.{name} is {_kind(value)}, not a text")
+    for name in ("alias", "probability_readout"):
+        if not isinstance(said[name], bool):
+            raise TypeError(f"identity.{name} is {_kind(said[name])}, not True or False")
     decimals = said["decimals"]
     if decimals is not None and (isinstance(decimals, bool) or not isinstance(decimals, int)):
         raise TypeError(f"identity.decimals is {_kind(decimals)}, not a whole number or None")

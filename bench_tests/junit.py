@@ -17,9 +17,9 @@ def add_properties(
     """Add what ``record`` (JSON) of ``candidate`` says to the XML entry of ``report``; nothing without ``--junitxml``.
 
     Properties are ``candidate`` and ``outcome`` (correct, missed or failed; failed goes before missed), and of the
-    question ``expected``, and ``chosen`` and ``top_probability`` or ``failure``. Where a case has several questions
-    these are called ``expected[QUESTION]`` and so on, and each has an ``outcome[QUESTION]``. ``--aggregate-only``
-    leaves all of them out.
+    question ``expected``, and ``chosen`` and ``top_probability`` or ``failure``; a model that states no probabilities
+    has no ``top_probability``. Where a case has several questions these are called ``expected[QUESTION]`` and so on,
+    and each has an ``outcome[QUESTION]``. ``--aggregate-only`` leaves all of them out.
     """
     # The properties of a report itself would be printed by every plugin that writes reports.
     xml = config.stash.get(xml_key, None)
@@ -46,6 +46,7 @@ def _answer(decision: Decision) -> Iterator[tuple[str, object]]:
     yield "expected", decision.expected
     if decision.failure is not None:
         yield "failure", decision.failure.code
-    elif decision.probabilities is not None:
-        yield "chosen", decision.choice
+        return
+    yield "chosen", decision.choice
+    if decision.probabilities is not None:
         yield "top_probability", max(decision.probabilities.values())

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import importlib.util
+import math
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal, cast
 
 import pytest
 
-from decibench.candidates.config import DEFAULT_FILE
+from decibench.bench_tests.network import Network
+from decibench.candidates.config import DEFAULT_FILE, SHORTHAND
+from decibench.candidates.remote.prices import read_prices
 from decibench.cases.loading import DEFAULT_SUITE
 from decibench.gates.rules import RULE_OPTIONS, option_of
 from decibench.reports.decision_table import TABLE_FORMATS, TableFormat
@@ -19,6 +22,9 @@ from decibench.reports.pages.view import View
 
 _HIGHEST_PRICE: Final = 1e6
 _PRICE: Final = f"use 0 or more, at most {_HIGHEST_PRICE:.0f}"
+_CONCURRENCY: Final = 10
+_MOST_RETRIES: Final = 10
+_LONGEST_DEADLINE_S: Final = 3600
 _NAMING: Final = {
     "--candidates": "a file",
     "--device": "a device",
@@ -29,6 +35,10 @@ _NAMING: Final = {
     "--gate": "a file",
     "--costs": "a file",
     "--against": "a report",
+    "--endpoint": "a base URL",
+    "--model": "a model",
+    "--key-env": "an environment variable",
+    "--prices": "a file",
 }
 """Options that name something, and what: an empty one, as of a variable that is not set, must not switch it off."""
 
@@ -37,13 +47,14 @@ _NAMING: Final = {
 class Options:
     """What the user asked for, paths resolved against the directory pytest was called from.
 
-    ``rules`` are the rules of the protocol that were chosen, by name.
+    ``shorthand`` are settings of the one candidate. ``rules`` are the rules of the protocol that were chosen, by name.
     """
 
     candidates: tuple[str, ...]
     candidates_file: Path | None
     device: str | None
     model_label: str | None
+    shorthand: Mapping[str, str]
     suite: str
     splits: tuple[str, ...]
     families: tuple[str, ...]
@@ -67,6 +78,11 @@ class Options:
     fail_on_regression: bool
     interleave: bool
     latency: bool
+    network: Network
+    dry_run: bool
+    load: bool
+    concurrency: int
+    max_tick_ms: float | None
     home: Path
 
 
@@ -84,6 +100,9 @@ def add_options(parser: pytest.Parser) -> None:
     add("--candidates", metavar="FILE", help="candidates file (default: decibench.toml where present)")
     add("--device", metavar="DEVICE", help="cpu, cuda, cuda:N or mps (default: cpu)")
     add("--model-label", metavar="NAME", help="name of the one candidate in ids and folders")
+    add("--endpoint", metavar="URL", help="base URL of the one candidate, where it is asked over HTTP")
+    add("--model", metavar="MODEL", help="model of the one candidate")
+    add("--key-env", metavar="NAME", help="environment variable that holds the key of the one candidate")
     add("--suite", default=DEFAULT_SUITE, metavar="SUITE", help=f"name or directory (default: {DEFAULT_SUITE})")
     add("--split", action="append", default=[], metavar="SPLIT", help="only this split; repeatable")
     add("--family", action="append", default=[], metavar="FAMILY", help="only this family; repeatable")
@@ -120,6 +139,33 @@ def add_options(parser: pytest.Parser) -> None:
     add("--fail-on-regression", action="store_true", help="with --against: exit 10 where a decision got worse or moved")
     add("--interleave", action="store_true", help="ask a case of every candidate before the next case")
     add("--latency", action="store_true", help="also run test_latency.py: requests of many shapes, timed; serial only")
+    _add_remote_options(group)
+
+
+def _add_remote_options(group: pytest.OptionGroup) -> None:
+    add = group.addoption
+    add("--retries", type=int, default=0, metavar="N", help="repeat a request that may be answered later (default: 0)")
+    add("--deadline", type=float, metavar="S", help="seconds for each attempt of a remote candidate (default: 30)")
+    add("--rate-limit", type=float, metavar="N", help="requests per minute to each remote candidate, over all workers")
+    add(
+        "--max-usd",
+        type=float,
+        metavar="X",
+        help="stop before remote candidates cost more in this session, all workers together; earlier ones of a resumed "
+        "run are not counted",
+    )
+    add("--prices", metavar="FILE", help="TOML table of prices, which goes before the shipped one")
+    add("--keep-raw", action="store_true", help="keep the text of replies, for python -m decibench.reports reparse")
+    add("--dry-run", action="store_true", help="ask nothing: print how many requests, about how much, and one of them")
+    add("--load", action="store_true", help="also run test_load.py: many questions at once; serial, remote only")
+    add(
+        "--concurrency",
+        type=int,
+        default=_CONCURRENCY,
+        metavar="K",
+        help=f"with --load: requests at a time (default: {_CONCURRENCY})",
+    )
+    add("--max-tick-ms", type=float, metavar="MS", help="with --load: exit 10 where 1,000 decisions take longer")
 
 
 def read_options(config: pytest.Config) -> Options:
@@ -140,6 +186,7 @@ def read_options(config: pytest.Config) -> Options:
         candidates_file=path("--candidates") or (default_file if os.path.lexists(default_file) else None),
         device=get("--device"),
         model_label=get("--model-label"),
+        shorthand={name: value for name in SHORTHAND if (value := get(f"--{name.replace('_', '-')}")) is not None},
         suite=str(get("--suite")),
         splits=tuple(get("--split")),
         families=tuple(get("--family")),
@@ -163,15 +210,35 @@ def read_options(config: pytest.Config) -> Options:
         fail_on_regression=bool(get("--fail-on-regression")),
         interleave=bool(get("--interleave")),
         latency=bool(get("--latency")),
+        network=Network(
+            retries=cast(int, get("--retries")),
+            deadline_s=get("--deadline"),
+            rate_limit=get("--rate-limit"),
+            max_usd=get("--max-usd"),
+            prices=read_prices(path("--prices")),
+            keep_raw=bool(get("--keep-raw")),
+        ),
+        dry_run=bool(get("--dry-run")),
+        load=bool(get("--load")),
+        concurrency=cast(int, get("--concurrency")),
+        max_tick_ms=get("--max-tick-ms"),
         home=home,
     )
-    _check(options)
+    _check(_together(options))
+    _check(_remote(options))
     return options
 
 
-def _check(options: Options) -> None:
-    """Raise UsageError where options do not fit together."""
-    for wrong, message in (
+def _check(rules: Iterable[tuple[bool, str]]) -> None:
+    """Raise UsageError for the first rule that is broken."""
+    for wrong, message in rules:
+        if wrong:
+            raise pytest.UsageError(message)
+
+
+def _together(options: Options) -> Iterable[tuple[bool, str]]:
+    """What is wrong by itself, or does not fit together, each with the sentence that says so."""
+    return (
         (not 1 <= options.trials <= 10, f"--trials {options.trials}: use 1 to 10"),
         (options.smoke_calls < 1, f"--smoke-calls {options.smoke_calls}: use at least 1"),
         (options.run_dir is not None and options.resume is not None, "--run-dir and --resume exclude each other"),
@@ -198,9 +265,41 @@ def _check(options: Options) -> None:
             "parquet" in options.report_formats and importlib.util.find_spec("pyarrow") is None,
             "--report-format parquet needs pyarrow: pip install 'decibench[parquet]'",
         ),
-    ):
-        if wrong:
-            raise pytest.UsageError(message)
+    )
+
+
+def _remote(options: Options) -> Iterable[tuple[bool, str]]:
+    """The same of options about remote candidates and about what is asked of them."""
+    network = options.network
+    return (
+        (not 0 <= network.retries <= _MOST_RETRIES, f"--retries {network.retries}: use 0 to {_MOST_RETRIES}"),
+        (
+            network.deadline_s is not None and not 0 < network.deadline_s <= _LONGEST_DEADLINE_S,
+            f"--deadline: use seconds above 0, at most {_LONGEST_DEADLINE_S}",
+        ),
+        (not _is_amount(network.rate_limit), "--rate-limit: use requests per minute above 0"),
+        (not _is_amount(network.max_usd), "--max-usd: use US dollars above 0"),
+        (
+            options.concurrency != _CONCURRENCY and not options.load,
+            "--concurrency goes with --load: it says how many requests are sent at a time there",
+        ),
+        (
+            options.dry_run and (options.latency or options.load),
+            "--dry-run counts the requests of test_decisions.py alone: leave --latency and --load out",
+        ),
+        (
+            options.dry_run and options.resume is not None,
+            "--dry-run counts the requests of a whole run: leave --resume out",
+        ),
+        (
+            options.dry_run and options.view != "full",
+            f"--dry-run prints a request, which holds what --{options.view} leaves out: leave one out",
+        ),
+    )
+
+
+def _is_amount(value: float | None) -> bool:
+    return value is None or (value > 0 and math.isfinite(value))
 
 
 def _chosen(options: Options) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from decibench.bench_tests.options import Options
+from decibench.bench_tests.pricing import check_network
 from decibench.candidates.config import CandidateSpec, resolve_candidates
 from decibench.cases.door import UsageError
 from decibench.cases.loading import Suite, find_suite, load_suite
@@ -39,11 +40,12 @@ class Item:
 
 @dataclass(frozen=True)
 class Plan:
-    """Options, suite, candidates and protocol of a run."""
+    """Options, suite, candidates and protocol of a run; ``not_run`` are candidates that lack something, and what."""
 
     options: Options
     suite: Suite
     specs: Sequence[CandidateSpec]
+    not_run: Mapping[str, str]
     protocol: Protocol
     gate: PrimaryGate | None
 
@@ -89,6 +91,10 @@ class Plan:
             first = turn % len(names)
             yield from ((name, one) for name in names[first:] + names[:first])
 
+    def spec(self, name: str) -> CandidateSpec:
+        """The candidate called ``name``."""
+        return next(spec for spec in self.specs if spec.name == name)
+
     @cached_property
     def by_id(self) -> dict[str, Item]:
         """The items by their id."""
@@ -121,14 +127,24 @@ def make_plan(options: Options) -> Plan:
     _check_known("--family", options.families, suite.manifest.families)
     _check_known("--variant", options.variants, suite.manifest.variants)
     specs = resolve_candidates(
-        options.candidates, file=options.candidates_file, device=options.device, label=options.model_label
+        options.candidates,
+        file=options.candidates_file,
+        device=options.device,
+        label=options.model_label,
+        shorthand=options.shorthand,
     )
+    check_network(options, specs)
+    # A dry run asks nothing, so that it needs no key.
+    not_run = {spec.name: spec.lacks for spec in specs if spec.lacks is not None and not options.dry_run}
+    if len(not_run) == len(specs):
+        raise UsageError("; ".join(f"{name} cannot be run: {what}" for name, what in not_run.items()))
+    specs = [spec for spec in specs if spec.name not in not_run]
     gate = read_gate(options.gate) if options.gate else None
     rules = dict(gate.rules if gate else options.rules)
     if options.costs is not None:
         rules["costs"] = read_costs(options.costs, list(suite.manifest.families)).model_dump()
     protocol = with_rules(DEFAULT_PROTOCOL, rules)
-    plan = Plan(options, suite, specs, protocol, gate)
+    plan = Plan(options, suite, specs, not_run, protocol, gate)
     if not plan.scope:
         raise UsageError("--split, --family and --variant together leave no case of the suite; widen one of them")
     if not plan.cases:
@@ -152,7 +168,7 @@ def _check_known(option: str, given: Sequence[str], known: Iterable[str]) -> Non
 
 
 def _check_gate(gate: PrimaryGate, plan: Plan, path: Path | None) -> None:
-    if len(plan.specs) != 1:
+    if len(plan.specs) + len(plan.not_run) != 1:
         raise UsageError("--gate belongs to one candidate; give exactly one --candidate")
     try:
         check_usable(gate)

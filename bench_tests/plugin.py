@@ -13,8 +13,10 @@ from typing import Any, Final
 
 import pytest
 
+from decibench.bench_tests import latency_grid, load_grid
 from decibench.bench_tests.blessed import read_blessed
-from decibench.bench_tests.latency_grid import NAMES, cells, is_grid
+from decibench.bench_tests.dry_run import DryRun
+from decibench.bench_tests.load_report import LOAD_PLUGIN, LoadReports
 from decibench.bench_tests.options import add_options, read_options
 from decibench.bench_tests.plan import Plan, make_plan
 from decibench.bench_tests.pool import Pool
@@ -36,36 +38,54 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Check everything that can be wrong before collection: the one place where that is exit 4 everywhere."""
-    options = read_options(config)
-    controller = not hasattr(config, "workerinput")
     # What is built until the collection is done lives to the end: a collector would only walk over it, again and
     # again, which costs as much as reading the cases does.
     config.stash[COLLECTS] = gc.isenabled()
     gc.disable()
     try:
-        plan = config.stash[PLAN] = make_plan(options)
-        if controller:
+        plan = config.stash[PLAN] = make_plan(read_options(config))
+        if not hasattr(config, "workerinput"):
             check_command_line(config, plan)
-            recorder = Recorder(plan, choose_run_dir(plan))
-            controlling = Controller(config, recorder, read_blessed(plan))
-            config.pluginmanager.register(controlling, "decibench-controller")
-    except (SuiteError, UsageError) as error:
+            _control(config, plan)
+    except (SuiteError, UsageError, pytest.UsageError) as error:
         _collect_again(config)
         raise pytest.UsageError(str(error)) from error
 
 
+def _control(config: pytest.Config, plan: Plan) -> None:
+    """Register what the one process does that writes, or that only tells what a run would ask."""
+    register = config.pluginmanager.register
+    if plan.options.dry_run:
+        register(DryRun(config, plan), "decibench-dry-run")
+        return
+    recorder = Recorder(plan, choose_run_dir(plan))
+    if plan.options.load:
+        # Before the controller: it sets the exit status of the session, and a load test that failed adds to that.
+        register(LoadReports(config, recorder), LOAD_PLUGIN)
+    register(Controller(config, recorder, read_blessed(plan)), "decibench-controller")
+    if plan.options.network.max_usd is not None and hasattr(config.option, "maxworkerrestart"):
+        # What a worker that died had spent is not known, and its successor would have a share of the money anew.
+        config.option.maxworkerrestart = "0"
+
+
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Leave the latency grid out without ``--latency``."""
-    return True if is_grid(collection_path) and not config.stash[PLAN].options.latency else None
+    """Leave the latency grid out without ``--latency``, and the load test without ``--load``."""
+    options = config.stash[PLAN].options
+    left_out = (latency_grid.is_grid(collection_path) and not options.latency) or (
+        load_grid.is_load(collection_path) and not options.load
+    )
+    return True if left_out else None
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """One item per candidate, case and trial; in the latency grid one per candidate and shape."""
+    """One item per candidate, case and trial; per candidate and shape in the latency grid; per candidate under load."""
     plan = metafunc.config.stash[PLAN]
     if "decision" in metafunc.fixturenames:
         metafunc.parametrize("decision", [pytest.param(item, id=item.id) for item in plan.items])
-    elif is_grid(metafunc.definition.path):
-        metafunc.parametrize(NAMES, [pytest.param(*cell, id=id_) for id_, cell in cells(plan)])
+        return
+    for grid, is_file in ((latency_grid, latency_grid.is_grid), (load_grid, load_grid.is_load)):
+        if is_file(metafunc.definition.path):
+            metafunc.parametrize(grid.NAMES, [pytest.param(*cell, id=id_) for id_, cell in grid.cells(plan)])
 
 
 @pytest.hookimpl(trylast=True)
@@ -92,9 +112,9 @@ def _collect_again(config: pytest.Config) -> None:
 def candidates(request: pytest.FixtureRequest) -> Iterator[Pool]:
     """The candidates of the run, each built once per session (per worker under xdist)."""
     config = request.config
-    worker = getattr(config, "workerinput", {}).get("workerid", "main")
+    worker = getattr(config, "workerinput", {"workerid": "main", "workercount": 1})
     plan = config.stash[PLAN]
-    pool = Pool(plan, worker, plan.options.resume)
+    pool = Pool(plan, worker["workerid"], worker["workercount"], plan.options.resume)
     yield pool
     if failures := pool.close():
         pytest.fail("; ".join(failures), pytrace=False)
@@ -114,6 +134,7 @@ def pytest_runtest_makereport(
         record = outcome.record
         content: dict[str, Any] = {
             "record": record.model_dump_json(),
+            "raw": list(outcome.raw),
             "load": None if outcome.load is None else dict(outcome.load),
             "outcome": record.outcome,
             "resumed": outcome.resumed,

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from decibench.bench_tests.answers import score_answer, usage_of
+from decibench.bench_tests.answers import Costs, costs_of, score_answer
 from decibench.bench_tests.guard import failure_from, try_call
 from decibench.bench_tests.identity import Snapshot, take_snapshot
 from decibench.bench_tests.plan import Item, Plan, journal_path
 from decibench.candidates.adapter import Candidate
 from decibench.candidates.config import CandidateSpec
+from decibench.candidates.remote.allowance import Allowance
 from decibench.cases.request import Request, request_hash, request_of
 from decibench.cases.schema import Case, Choice
 from decibench.reports.journal import is_started, read_journal
-from decibench.reports.record import Decision, Failure, Record, TokenUsage, failed_decisions, record_of
+from decibench.reports.record import Decision, EarlierAttempt, Failure, Record, failed_decisions, record_of
 
 _WARM_UP: Final = Request(
     "The museum's reading room opens at nine on weekdays and stays closed at weekends.",
@@ -41,13 +43,14 @@ class Outcome:
     """What an item came to.
 
     ``error`` is what the candidate raised, for the developer's eyes only. ``resumed`` records were measured
-    earlier. ``load`` tells of a candidate that was built for this item.
+    earlier. ``load`` tells of a candidate that was built for this item. ``raw`` are the replies that are kept.
     """
 
     record: Record
     error: BaseException | None = None
     resumed: bool = False
     load: Mapping[str, Any] | None = None
+    raw: Sequence[Mapping[str, int | str]] = field(default=(), repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,13 +64,17 @@ class Reply:
 
 @dataclass(slots=True)
 class _Loaded:
-    """A candidate that was built, or the failure to build it."""
+    """A candidate that was built, or the failure to build it.
+
+    ``answering`` is the model behind an alias, as the first answer stated it.
+    """
 
     candidate: Candidate | None = None
     snapshot: Snapshot | None = None
     failure: Failure | None = None
     error: BaseException | None = None
     report: Mapping[str, Any] | None = None
+    answering: str | None = None
 
     @property
     def candidate_hash(self) -> str | None:
@@ -77,10 +84,11 @@ class _Loaded:
 
 @dataclass
 class Pool:
-    """Candidates by name, built when first asked."""
+    """Candidates by name, built when first asked, in one of ``workers`` processes."""
 
     plan: Plan
     worker: str
+    workers: int
     resume: Path | None
     _outcome: Outcome | None = None
     _loaded: dict[str, _Loaded] = field(default_factory=dict)
@@ -115,10 +123,14 @@ class Pool:
         assert candidate is not None
         return _timed(candidate, request)
 
+    def decisions_of(self, name: str, case: Case, reply: Reply) -> list[Decision]:
+        """The decisions of ``reply`` as an answer to ``case``, scored or failed."""
+        return self._read(case, reply, self._get(name))[0]
+
     def failure_of(self, name: str, case: Case, reply: Reply) -> Failure | None:
         """Why ``reply`` could not be scored as an answer to ``case``; None where it could."""
-        decisions, _, _ = self._read(case, reply, self._get(name))
-        return next((decision.failure for decision in decisions if decision.failure is not None), None)
+        failures = (decision.failure for decision in self.decisions_of(name, case, reply))
+        return next((failure for failure in failures if failure is not None), None)
 
     def close(self) -> list[str]:
         """Close every candidate that was built; a sentence for each that raises."""
@@ -140,54 +152,53 @@ class Pool:
             return Outcome(earlier, resumed=True, load=report)
         # A process that died before it said who it is left a failure without a hash: asking again is a retry.
         replaced = earlier or finished.get((*key[:3], None))
-        record, error = self._ask(item, key[1], loaded, replaced)
-        return Outcome(record, error, load=report)
+        return replace(self._ask(item, key[1], loaded, replaced), load=report)
 
-    def _ask(
-        self, item: Item, digest: str, loaded: _Loaded, replaced: Record | None
-    ) -> tuple[Record, BaseException | None]:
-        case, latency = item.case, None
+    def _ask(self, item: Item, digest: str, loaded: _Loaded, replaced: Record | None) -> Outcome:
+        case, latency, took, error = item.case, None, Costs(), loaded.error
         if loaded.candidate is None:
             assert loaded.failure is not None
-            error = loaded.error
-            decisions, usage = failed_decisions(case, loaded.failure), TokenUsage()
+            decisions = failed_decisions(case, loaded.failure)
         else:
             reply = _timed(loaded.candidate, request_of(case))
-            latency = reply.seconds
-            decisions, usage, error = self._read(case, reply, loaded)
+            took = try_call(costs_of, reply.answer if reply.error is None else reply.error)[0] or Costs()
+            latency = took.latency_of(reply.seconds)
+            decisions, error = self._read(case, reply, loaded)
         record = record_of(
             case,
             self.plan.suite.role(case),
             trial=item.trial,
             attempt=replaced.attempt + 1 if replaced else 1,
-            earlier_s=_seconds_of(replaced) if replaced else (),
+            earlier=[*(_attempts_of(replaced) if replaced else ()), *took.earlier],
+            waited_s=took.waited_s,
             request_hash=digest,
             candidate_hash=loaded.candidate_hash,
+            model=took.model,
             latency_s=latency,
-            usage=usage,
+            usage=took.usage,
             decisions=decisions,
         )
-        return record, error
+        return Outcome(record, error, raw=took.raw if self.plan.options.network.keep_raw else ())
 
-    def _read(
-        self, case: Case, reply: Reply, loaded: _Loaded
-    ) -> tuple[list[Decision], TokenUsage, BaseException | None]:
-        """The decisions and tokens of ``reply``, and what asking or reading it raised."""
-        scored, error = None, reply.error
+    def _read(self, case: Case, reply: Reply, loaded: _Loaded) -> tuple[list[Decision], BaseException | None]:
+        """The decisions of ``reply``, and what asking or reading it raised."""
+        decisions, error = None, reply.error
         if error is None:  # A lazy answer raises only where it is read.
-            scored, error = try_call(self._score, case, reply.answer, loaded)
+            decisions, error = try_call(self._score, case, reply.answer, loaded)
         failure = _IDENTITY_CHANGED if error is None else failure_from(error, "exception")
-        decisions, usage = scored or (failed_decisions(case, failure), TokenUsage())
-        return decisions, usage, error
+        return decisions or failed_decisions(case, failure), error
 
-    def _score(self, case: Case, answer: object, loaded: _Loaded) -> tuple[list[Decision], TokenUsage] | None:
-        """The decisions and tokens of ``answer``; None where another answered than was built."""
+    def _score(self, case: Case, answer: object, loaded: _Loaded) -> list[Decision] | None:
+        """The decisions of ``answer``; None where another answered than was built."""
         assert loaded.candidate is not None
         assert loaded.snapshot is not None
         if not loaded.snapshot.holds(loaded.candidate):
             return None
-        decisions = score_answer(case, answer, loaded.snapshot.identity, self.plan.protocol.tolerances)
-        return decisions, usage_of(answer)
+        identity = loaded.snapshot.identity
+        decisions = score_answer(case, answer, identity, self.plan.protocol.tolerances, answering=loaded.answering)
+        if identity.alias and loaded.answering is None:
+            loaded.answering = getattr(answer, "model", None)
+        return decisions
 
     def _get(self, name: str) -> _Loaded:
         if name not in self._loaded:
@@ -202,7 +213,10 @@ class Pool:
             return _Loaded(failure=failure_from(error, "load-failed"), error=error)
         candidate, snapshot, load_s = built
         seconds = _warm_up(candidate, self.plan.protocol.warm_ups)
+        answering = self._answered_before(spec.name, snapshot) if snapshot.identity.alias else None
         report = {
+            "adapter": spec.adapter,
+            "settings": spec.settings.model_dump(mode="json"),
             "identity": snapshot.content,
             "candidate_hash": snapshot.candidate_hash,
             "worker": self.worker,
@@ -210,14 +224,24 @@ class Pool:
             "first_probe_s": seconds[0] if seconds else None,
             "warm_ups_s": seconds[1:],
         }
-        return _Loaded(candidate, snapshot, report=report)
+        return _Loaded(candidate, snapshot, report=report, answering=answering)
 
     def _build(self, spec: CandidateSpec) -> tuple[Candidate, Snapshot, float]:
         start = time.perf_counter()
-        candidate = spec.create(self.plan.development)
+        candidate = spec.create(self.plan.development, self._allowance)
         candidate.synchronize()
         load_s = time.perf_counter() - start
         return candidate, take_snapshot(candidate, spec.source_sha256), load_s
+
+    @cached_property
+    def _allowance(self) -> Allowance:
+        """What this process may ask of the network: one budget for all its candidates."""
+        return self.plan.options.network.allowance(self.workers)
+
+    def _answered_before(self, name: str, snapshot: Snapshot) -> str | None:
+        """The model behind an alias in the run that this one goes on with."""
+        mine = (r for r in self._earlier(name).values() if r.candidate_hash == snapshot.candidate_hash)
+        return next((record.model for record in mine if record.model is not None and not record.failed), None)
 
     def _earlier(self, candidate: str) -> dict[tuple[str, str, int, str | None], Record]:
         if candidate not in self._finished:
@@ -226,8 +250,11 @@ class Pool:
         return self._finished[candidate]
 
 
-def _seconds_of(record: Record) -> list[float]:
-    return record.earlier_s + ([] if record.latency_s is None else [record.latency_s])
+def _attempts_of(record: Record) -> list[EarlierAttempt]:
+    """All attempts of a failed ``record``, as those of the record that takes its place."""
+    code = next((decision.failure.code for decision in record.decisions if decision.failure), "failed")
+    last = EarlierAttempt(seconds=record.latency_s, waited_s=record.waited_s, code=code, usage=record.usage)
+    return [*record.earlier, last]
 
 
 def _timed(candidate: Candidate, request: Request) -> Reply:

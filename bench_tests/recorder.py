@@ -6,6 +6,7 @@ import contextlib
 import os
 import uuid
 from collections import Counter, defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import Any, Final
 import pytest
 
 from decibench.bench_tests.plan import Item, Plan, journal_path
+from decibench.bench_tests.raw import RAW, RawWriter
 from decibench.cases.door import UsageError
 from decibench.cases.request import request_hash
 from decibench.gates.rules import GATE_RULES, option_of
@@ -48,6 +50,7 @@ class Recorder:
     fatal: str | None = None
     kept: int = 0
     _journals: dict[str, JournalWriter] = field(default_factory=dict)
+    _raw: dict[str, RawWriter] = field(default_factory=dict)
     _seen: set[str] = field(default_factory=set)
     _claimed: bool = False
 
@@ -102,10 +105,11 @@ class Recorder:
             return None
 
     def close(self) -> None:
-        """Close the journals."""
-        for journal in self._journals.values():
+        """Close the journals and the files of kept replies."""
+        files: list[JournalWriter | RawWriter] = [*self._journals.values(), *self._raw.values()]
+        for file in files:
             with contextlib.suppress(OSError):  # The failure to write has stopped the run already.
-                journal.close()
+                file.close()
 
     def _receive(self, item: Item, report: pytest.TestReport) -> str | None:
         content: dict[str, Any] | None = getattr(report, ATTRIBUTE, None)
@@ -117,9 +121,10 @@ class Recorder:
                 self.kept += 1
             else:
                 self._journal(item.candidate).record(content["record"])
+                self._keep(item.candidate, content)
             self._count(item, content["outcome"])
             # The terminal keeps every report to the end; ten thousand records need not be kept with them.
-            content["record"] = content["load"] = None
+            content["record"] = content["load"] = content["raw"] = None
             if content["fatal"] is not None:
                 self.fatal = f"{item.candidate} cannot go on: {content['fatal']}"
         elif report.failed and report.when != "teardown" and item.id not in self._seen:
@@ -128,6 +133,14 @@ class Recorder:
             self._journal(item.candidate).record(record)
             self._count(item, "failed")
         return record
+
+    def _keep(self, candidate: str, content: Mapping[str, Any]) -> None:
+        """Keep replies after their record: without it nothing tells what they are of."""
+        if not content["raw"]:
+            return
+        if candidate not in self._raw:
+            self._raw[candidate] = RawWriter(journal_path(self.run_dir, candidate).with_name(RAW))
+        self._raw[candidate].keep(content["record"], content["raw"])
 
     def _count(self, item: Item, outcome: str) -> None:
         self._seen.add(item.id)

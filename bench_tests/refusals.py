@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
 import pytest
 
 from decibench.bench_tests.latency_grid import is_grid
+from decibench.bench_tests.load_grid import is_load
 from decibench.bench_tests.plan import Plan
+from decibench.bench_tests.pricing import wire_of
+from decibench.candidates.adapter import CandidateError
+from decibench.candidates.config import CandidateSpec
 from decibench.cases.door import UsageError
+from decibench.cases.load import QUESTIONS, REQUESTS, load_case
+from decibench.cases.request import request_of
 
 
 def check_command_line(config: pytest.Config, plan: Plan) -> None:
@@ -22,8 +32,14 @@ def check_command_line(config: pytest.Config, plan: Plan) -> None:
         raise UsageError("--interleave asks one candidate after the other, and -n asks side by side: leave one out")
     if plan.options.latency:
         _check_latency(config, parallel)
-    elif named := next((argument for argument in config.args if _names_grid(config, argument)), None):
+    elif named := next(_naming(config, "test_latency", is_grid), None):
         raise UsageError(f"{named}: requests are timed only where that is asked for; add --latency")
+    if plan.options.load:
+        _check_load(plan, parallel)
+    elif named := next(_naming(config, "test_load", is_load), None):
+        raise UsageError(f"{named}: requests are sent at once only where that is asked for; add --load")
+    elif plan.options.max_tick_ms is not None:
+        raise UsageError("--max-tick-ms goes with --load: it bounds what is measured there")
 
 
 def _check_latency(config: pytest.Config, parallel: bool) -> None:
@@ -38,10 +54,45 @@ def _check_latency(config: pytest.Config, parallel: bool) -> None:
         raise UsageError("--latency times with pytest-benchmark: leave --benchmark-skip out")
 
 
-def _names_grid(config: pytest.Config, argument: str) -> bool:
-    """Whether ``argument`` is the file of the grid or a node in it, as a path or with ``--pyargs`` as a module."""
-    name = argument.partition("::")[0]
-    if config.option.pyargs and not name.endswith(".py"):
-        # The parent of a module has to be imported to find it; that of the grid is this package.
-        return name == f"{__package__}.test_latency"
-    return is_grid(config.invocation_params.dir / name)
+def _check_load(plan: Plan, parallel: bool) -> None:
+    options, local = plan.options, [spec.name for spec in plan.specs if not spec.remote]
+    if parallel:
+        raise UsageError("--load with -n would send ticks from several processes at once: run without -n")
+    if local:
+        what = f"{', '.join(local)} answers in this process, one request after the other"
+        raise UsageError(f"--load sends requests to a server at once, and {what}: leave it, or --load, out")
+    for spec in plan.specs:
+        _check_one_body(spec)
+    if options.network.rate_limit is not None:
+        raise UsageError("--rate-limit holds requests back, and --load would time that: leave one out")
+    if not 1 <= options.concurrency <= REQUESTS:
+        raise UsageError(f"--concurrency {options.concurrency}: a tick has {REQUESTS} requests; use 1 to {REQUESTS}")
+    limit = options.max_tick_ms
+    if limit is not None and not (limit > 0 and math.isfinite(limit)):
+        raise UsageError(f"--max-tick-ms {limit:g}: use a number of milliseconds above 0")
+
+
+def _check_one_body(spec: CandidateSpec) -> None:
+    """A request of the load test is one body: else a tick would be a thousand requests, most one after the other."""
+    try:
+        bodies = len(wire_of(spec).bodies(request_of(load_case(0))))
+    except CandidateError as error:
+        raise UsageError(f"--load: {spec.name} cannot ask {QUESTIONS} questions at once: {error.detail}") from error
+    if bodies > 1:
+        raise UsageError(
+            f"--load asks {QUESTIONS} questions at once, and {spec.name} asks each in a request of its own: leave it, "
+            "or --load, out"
+        )
+
+
+def _naming(config: pytest.Config, module: str, is_file: Callable[[Path], bool]) -> Iterator[str]:
+    """The arguments that name a file of ours or a node in it, as a path or with ``--pyargs`` as a module."""
+    for argument in config.args:
+        name = argument.partition("::")[0]
+        if config.option.pyargs and not name.endswith(".py"):
+            # The parent of a module has to be imported to find it; that of ours is this package.
+            found = name == f"{__package__}.{module}"
+        else:
+            found = is_file(config.invocation_params.dir / name)
+        if found:
+            yield argument

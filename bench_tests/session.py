@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from decibench.bench_tests.console import console_of
 from decibench.bench_tests.guard import raised_in
 from decibench.bench_tests.junit import add_properties
 from decibench.bench_tests.progress import Progress
@@ -127,22 +128,19 @@ class Controller:
         """Print the reports of the run."""
         if self._finished is None:
             return
-        from rich.console import Console
-
         from decibench.reports.regression import REGRESSION
         from decibench.reports.tables.regression import regression_counts
         from decibench.reports.terminal import print_comparison, print_report
 
         terminalreporter.section("decibench")
-        writer = terminalreporter._tw
-        # A log has no width of its own; a terminal does.
-        width = writer.fullwidth if sys.stdout.isatty() else max(100, writer.fullwidth)
-        console = Console(file=writer._file, width=width, force_terminal=writer.hasmarkup)
+        console = console_of(terminalreporter)
         rows = self._recorder.plan.options.view != "aggregate-only"
         for report in self._finished.reports:
             print_report(console, report, rows=rows, regression=self._finished.regressions.get(report.candidate.name))
         if self._finished.comparison is not None:
             print_comparison(console, self._finished.comparison)
+        for name, what in self._recorder.plan.not_run.items():
+            terminalreporter.write_line(f"NOT RUN: {name}: {what}", yellow=True)
         for error in self._finished.errors:
             terminalreporter.write_line(f"ERROR: {error}", red=True)
         if self._finished.warning is not None:

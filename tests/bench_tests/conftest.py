@@ -5,6 +5,7 @@
 ``mode``        arguments for serial, two workers, and without xdist; ask for it to be run in all three
 ``own``         write a candidate of one's own: a file with ``create_candidate``
 ``suite``       the default tiny suite: 12 scenarios, 24 cases; ``make_suite`` makes others
+``serve``       start a server on loopback that answers as a function says; ``served`` makes right answers
 
 The working directory of a run is ``pytester.path``, outside the checkout and without a configuration file, so the
 checkout's pyproject.toml, its conftest and its folder ``runs/`` take no part.
@@ -15,10 +16,12 @@ from __future__ import annotations
 import json
 import sys
 import textwrap
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 import altair
 import jinja2
@@ -125,6 +128,40 @@ class Bench(Protocol):
         ...
 
 
+@dataclass(frozen=True)
+class Asked:
+    """A request as a server got it; names of headers in lower case."""
+
+    path: str
+    headers: Mapping[str, str]
+    content: bytes
+
+    @property
+    def body(self) -> Any:
+        """The JSON value of its body."""
+        return json.loads(self.content)
+
+
+Said: TypeAlias = tuple[int, Mapping[str, str], str]
+"""What a server says: a status, headers, and a body."""
+
+
+@dataclass
+class Served:
+    """A server on loopback and the requests that it got, in order of arrival."""
+
+    url: str
+    asked: list[Asked] = field(default_factory=list)
+
+
+class Serve(Protocol):
+    """Start a server that answers each request as ``answer`` says."""
+
+    def __call__(self, answer: Callable[[Asked], Said]) -> Served:
+        """Start it; it ends with the test."""
+        ...
+
+
 class Own(Protocol):
     """Write ``name`` with a candidate whose ``decide`` has the given body, and return its path.
 
@@ -183,6 +220,59 @@ def bench_argv() -> Callable[..., list[str]]:
         return [sys.executable, "-m", "pytest", *_command(suite, arguments)]
 
     return argv
+
+
+@pytest.fixture
+def served() -> Callable[[Asked], Said]:
+    """Answer a System One request as ``served-1``: sure of the first option of every question."""
+
+    def answer(asked: Asked) -> Said:
+        answers = {}
+        for key, question in asked.body["questions"].items():
+            options = list(question["criteria"])
+            probabilities = {option: float(option == options[0]) for option in options}
+            answers[key] = {"type": "choice", "choice": options[0], "probabilities": probabilities, "confidence": 1.0}
+        usage = {"input_tokens": 7, "output_tokens": 1}
+        return 200, {}, json.dumps({"model": "served-1", "answers": answers, "usage": usage})
+
+    return answer
+
+
+@pytest.fixture
+def serve() -> Iterator[Serve]:
+    """Start servers; they are closed after the test."""
+    running: list[ThreadingHTTPServer] = []
+
+    def start(answer: Callable[[Asked], Said]) -> Served:
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_POST(self) -> None:
+                content = self.rfile.read(int(self.headers["Content-Length"]))
+                asked = Asked(self.path, {name.lower(): value for name, value in self.headers.items()}, content)
+                seen.asked.append(asked)
+                status, headers, body = answer(asked)
+                self.send_response(status)
+                for name, value in {"Content-Type": "application/json", **headers}.items():
+                    self.send_header(name, value)
+                self.send_header("Content-Length", str(len(body.encode())))
+                self.end_headers()
+                self.wfile.write(body.encode())
+
+            def log_message(self, format: str, *args: object) -> None:
+                """Nothing is printed: it would mix with what a run prints."""
+
+        server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        server.daemon_threads = True
+        seen = Served(f"http://127.0.0.1:{server.server_address[1]}")
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        running.append(server)
+        return seen
+
+    yield start
+    for server in running:
+        server.shutdown()
+        server.server_close()
 
 
 @pytest.fixture

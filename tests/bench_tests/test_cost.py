@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from jevcompat.mock import MockConfig, Running
 
 from decibench.reports.latency import Prices, cost_of
 from decibench.reports.report import read_report
@@ -26,7 +27,8 @@ def test_known_tokens_have_a_price(bench: Bench, own: Own, suite: Path) -> None:
     assert cost["input_usd"] == pytest.approx(0.006)
     assert cost["compute_usd"] is None
     assert cost["total_usd"] == cost["input_usd"]
-    assert "Cost of the measured requests: 0.006000 USD." in run.output
+    said = "Cost of the measured requests: 0.006000 USD (--input-usd-per-million, for input alone)."
+    assert said in " ".join(run.output.split())
 
 
 def test_time_of_requests_has_a_price_and_both_add_up(bench: Bench, own: Own, suite: Path) -> None:
@@ -89,4 +91,78 @@ def test_a_cost_beyond_all_floats_is_unknown(bench: Bench, suite: Path) -> None:
     endless = [record.model_copy(update={"latency_s": 1e308}) for record in report.records]
     cost = cost_of(endless[:1], Prices(compute_usd_per_hour=1e6))
     assert (cost.compute_usd, cost.total_usd) == (None, None)
-    assert cost_of(endless, Prices(compute_usd_per_hour=1.0)).compute_usd is None
+    assert cost_of(endless, Prices(compute_usd_per_hour=3600.0)).compute_usd is None
+
+
+PRICES = """
+[[price]]
+api = "systemone"
+model = "jev-latest"
+input = 2.0
+output = 0.5
+date = 2026-11-30
+source = "the contract"
+"""
+
+
+@pytest.fixture
+def priced(tmp_path: Path) -> list[str]:
+    """A remote candidate without its endpoint, at prices of a table."""
+    path = tmp_path / "mine.toml"
+    path.write_text(PRICES, "utf-8")
+    return ["--candidate", "systemone", "--model", "jev-latest", "--prices", str(path)]
+
+
+def test_a_remote_candidate_is_reported_at_the_price_of_a_table(
+    bench: Bench, suite: Path, priced: list[str], mode: list[str]
+) -> None:
+    with Running(MockConfig()) as server:
+        run = bench(suite, *priced, "--endpoint", server.url, *mode)
+    assert run.code == 0
+    cost = run.report("systemone")["cost"]
+    assert (cost["attempts"], cost["untold"]) == (24, 0)
+    assert (cost["input_tokens"], cost["output_tokens"]) == (24 * 34, 24 * 2)
+    assert cost["total_usd"] == pytest.approx(24 * (34 * 2.0 + 2 * 0.5) / 1e6)
+    assert cost["prices"]["stated"] == "mine.toml: the contract, 2026-11-30"
+    summary = (run.folder / "systemone" / "summary.md").read_text("utf-8")
+    assert "mine.toml: the contract, 2026-11-30" in summary
+    said = f"Cost of the measured requests: {cost['total_usd']:.6f} USD (mine.toml: the contract, 2026-11-30)."
+    assert said in " ".join(run.output.split())
+
+
+def test_a_price_that_is_not_known_is_no_price_of_nothing(bench: Bench, suite: Path) -> None:
+    with Running(MockConfig()) as server:
+        run = bench(suite, "--candidate", "systemone", "--endpoint", server.url, "--model", "jev-latest")
+    cost = run.report("systemone")["cost"]
+    assert (cost["input_tokens"], cost["at_least"]["input_tokens"]) == (24 * 34, 24 * 34)
+    assert (cost["input_usd"], cost["total_usd"], cost["at_least"]["usd"]) == (None, None, None)
+    assert "Cost of" not in run.output
+
+
+def test_repeated_attempts_that_told_nothing_make_the_total_unknown_and_what_is_known_the_least(
+    bench: Bench, suite: Path, priced: list[str]
+) -> None:
+    with Running(mock := MockConfig(busy_every=2)) as server:
+        run = bench(suite, *priced, "--endpoint", server.url, "--retries", "3")
+        refused = mock.requests // 2
+    assert run.code == 0
+    cost = run.report("systemone")["cost"]
+    # Warm-ups are in nothing: four of them, and the refusals before the last three.
+    assert (cost["attempts"] - cost["untold"], 0 < cost["untold"] < refused) == (24, True)
+    assert (cost["input_tokens"], cost["total_usd"]) == (None, None)
+    least = cost["at_least"]
+    assert (least["input_tokens"], least["output_tokens"]) == (24 * 34, 24 * 2)
+    assert least["usd"] == pytest.approx(24 * (34 * 2.0 + 2 * 0.5) / 1e6)
+    said = (
+        f"At least {least['usd']:.6f} USD: {cost['untold']} of {cost['attempts']} requests did not tell their tokens."
+    )
+    assert said in " ".join(run.output.split())
+
+
+def test_the_price_of_an_option_goes_before_the_table(bench: Bench, suite: Path, priced: list[str]) -> None:
+    with Running(MockConfig()) as server:
+        run = bench(suite, *priced, "--endpoint", server.url, *TOKENS)
+    cost = run.report("systemone")["cost"]
+    assert cost["total_usd"] == cost["input_usd"] == pytest.approx(24 * 34 * 2.5 / 1e6)
+    assert cost["prices"]["output_usd_per_million"] is None
+    assert cost["prices"]["stated"] == "--input-usd-per-million, for input alone"

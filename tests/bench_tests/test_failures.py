@@ -193,7 +193,7 @@ def test_numpy_numbers_are_numbers(bench: Bench, own: Own, private_suite: Path, 
     for record in run.records("own"):
         assert record["decisions"][0]["probabilities"] == {"left": 0.75, "right": 0.25}
         assert record["decisions"][0]["confidence"] == 0.75
-        assert record["usage"] == {"input_tokens": 7, "output_tokens": 2}
+        assert record["usage"] == {"input_tokens": 7, "output_tokens": 2, "cached_tokens": None}
 
 
 def _leaks(output: str, *places: Path) -> list[str]:

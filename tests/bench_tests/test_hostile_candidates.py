@@ -133,7 +133,8 @@ def test_a_count_of_tokens_beyond_all_counts_is_unknown_and_the_journal_stays_re
     path = own('return Answer({"way": even(request.questions["way"])}, usage=Usage(10**5000, 1))')
     run = bench(small, "--candidate", path)
     assert run.code == 0
-    assert [record["usage"] for record in run.records("own")] == [{"input_tokens": None, "output_tokens": 1}] * 2
+    usage = {"input_tokens": None, "output_tokens": 1, "cached_tokens": None}
+    assert [record["usage"] for record in run.records("own")] == [usage] * 2
     assert bench(small, "--candidate", path, "--resume", run.folder).code == 0
     assert reports(["score", str(run.folder / "own" / "journal.jsonl")]) == 0
     assert '"decisions": 2' in capsys.readouterr().out

@@ -41,7 +41,11 @@ def test_earlier_attempts_are_kept_in_order(bench: Bench, own: Own, suite: Path)
     assert third.code == 0
     for case, record in by_case(third).items():
         assert record["attempt"] == 3
-        assert record["earlier_s"] == [once[case]["latency_s"], twice[case]["latency_s"]]
+        assert [attempt["seconds"] for attempt in record["earlier"]] == [
+            once[case]["latency_s"],
+            twice[case]["latency_s"],
+        ]
+        assert {attempt["code"] for attempt in record["earlier"]} == {"timeout"}
 
 
 def test_latency_with_and_without_retries_stand_beside_each_other(bench: Bench, own: Own, suite: Path) -> None:
@@ -51,7 +55,7 @@ def test_latency_with_and_without_retries_stand_beside_each_other(bench: Bench, 
     Path("broken.txt").unlink()
     again = bench(suite, "--candidate", candidate, "--resume", first.folder, "--retry-failed")
     report = read_report(again.folder / "own" / "report.json")
-    latency, waited = report.latency, [r.earlier_s[0] + (r.latency_s or 0) for r in report.records]
+    latency, waited = report.latency, [(r.earlier_s or 0) + (r.latency_s or 0) for r in report.records]
     assert latency.overall is not None
     assert latency.with_retries is not None
     assert latency.overall.requests == latency.with_retries.requests == 24
@@ -77,7 +81,10 @@ def test_an_attempt_that_was_never_timed_leaves_the_sum_unknown(bench: Bench, ow
     assert first.report("own")["latency"]["overall"] is None
     Path("gone.txt").unlink()
     again = bench(suite, "--candidate", candidate, "--resume", first.folder, "--retry-failed")
-    assert {(r["attempt"], *r["earlier_s"]) for r in again.report("own")["records"]} == {(2,)}
+    records = again.report("own")["records"]
+    assert {(r["attempt"], *((e["seconds"], e["code"]) for e in r["earlier"])) for r in records} == {
+        (2, (None, "gone"))
+    }
     latency = again.report("own")["latency"]
     assert latency["overall"]["requests"] == 24
     assert latency["with_retries"] is None

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+import decibench
+
 if TYPE_CHECKING:
-    from tests.bench_tests.conftest import Bench, Own
+    from tests.bench_tests.conftest import Asked, Bench, Own, Said, Serve
 
 # Walks everything that can be reached from the request by attributes, keys and items, and writes down the names it
 # went through and the plain values it found. Functions and classes are left out: they are the same for every request.
@@ -142,3 +144,33 @@ def test_scribbling_on_a_request_changes_neither_scoring_nor_later_requests(
 def _spied(pytester: pytest.Pytester) -> list[dict[str, Any]]:
     text = (pytester.path / "spied.jsonl").read_text("utf-8")
     return [json.loads(line) for line in text.splitlines()]
+
+
+def test_state_questions_and_model_are_all_that_leaves_the_machine(
+    bench: Bench, twins: Path, serve: Serve, served: Callable[[Asked], Said], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("A_KEY", "the-key")
+    server = serve(served)
+    options = ["--endpoint", server.url, "--model", "m-1", "--key-env", "A_KEY", "--model-label", "a-label"]
+    run = bench(twins, "--candidate", "systemone", *options)
+    assert run.code == 0
+    asked = [asked for asked in server.asked if "warm-up" not in asked.body["questions"]]
+    assert len(asked) == 2
+    for request in asked:
+        assert request.path == "/v1/systemone"
+        assert set(request.headers) == {
+            *("accept", "accept-encoding", "authorization", "connection", "content-length", "content-type", "host"),
+            "user-agent",
+        }
+        assert request.headers["user-agent"] == f"decibench/{decibench.__version__}"
+        assert request.headers["authorization"] == "Bearer the-key"
+        assert request.headers["host"] == server.url.removeprefix("http://")
+    # The two cases differ in id, group, family, variant, split, tags and references, and in nothing that is sent.
+    assert asked[0].content == asked[1].content
+    body = asked[0].body
+    assert set(body) == {"state", "model", "questions"}
+    assert body["state"] == {"text": "Which way?", "places": ["here", "there"]}
+    assert body["model"] == "m-1"
+    assert {key: set(question) for key, question in body["questions"].items()} == {
+        "way": {"type", "instructions", "criteria"}
+    }

@@ -113,9 +113,9 @@ def test_a_device_other_than_the_cpu_is_refused_with_workers_only(bench: Bench, 
 def test_a_candidates_file_with_a_wrong_field_is_refused(
     bench: Bench, suite: Path, pytester: pytest.Pytester, flags: list[str]
 ) -> None:
-    (pytester.path / "decibench.toml").write_text('[candidates.a]\nadaptor = "baseline"\nadapter = "x"\n', "utf-8")
+    (pytester.path / "decibench.toml").write_text('[candidates.a]\nadapter = "uniform"\nmodell = "x"\n', "utf-8")
     _assert_refused(
-        bench(suite, "--candidate", "a", *flags), ["decibench.toml", "candidates.a.adaptor", "not a known field"]
+        bench(suite, "--candidate", "a", *flags), ["decibench.toml", "candidates.a.modell", "takes no settings; remove"]
     )
 
 
