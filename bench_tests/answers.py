@@ -36,7 +36,7 @@ from decibench.reports.record import (
     open_decisions,
 )
 
-_MODEL: Final = re.compile(r"[A-Za-z0-9~][A-Za-z0-9._:/@+~-]{0,99}")
+_MODEL: Final = re.compile(r"[A-Za-z0-9~/.][A-Za-z0-9._:/@+~-]{0,199}")
 """The name of a model; anything else that stands in its place may be a part of a request."""
 
 

@@ -84,7 +84,7 @@ class LoadReports:
         if plan.options.max_tick_ms is None or self._config.option.collectonly:
             return []
         measured = {report.candidate for report in self._reports}
-        return [spec.name for spec in plan.specs if spec.name not in measured]
+        return [name for name in (*(spec.name for spec in plan.specs), *plan.not_run) if name not in measured]
 
 
 def load_report(candidate: str, snapshot: Snapshot, options: Options, arms: Sequence[Arm]) -> LoadReport:

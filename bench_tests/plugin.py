@@ -138,6 +138,7 @@ def pytest_runtest_makereport(
             "load": None if outcome.load is None else dict(outcome.load),
             "outcome": record.outcome,
             "resumed": outcome.resumed,
+            "unasked": outcome.unasked,
             "fatal": record.fatal.detail if record.fatal and not outcome.resumed else None,
         }
         check_exact(content)

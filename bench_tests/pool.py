@@ -13,7 +13,7 @@ from decibench.bench_tests.answers import Costs, costs_of, score_answer
 from decibench.bench_tests.guard import failure_from, try_call
 from decibench.bench_tests.identity import Snapshot, take_snapshot
 from decibench.bench_tests.plan import Item, Plan, journal_path
-from decibench.candidates.adapter import Candidate
+from decibench.candidates.adapter import Candidate, CandidateError
 from decibench.candidates.config import CandidateSpec
 from decibench.candidates.remote.allowance import Allowance
 from decibench.cases.request import Request, request_hash, request_of
@@ -44,6 +44,7 @@ class Outcome:
 
     ``error`` is what the candidate raised, for the developer's eyes only. ``resumed`` records were measured
     earlier. ``load`` tells of a candidate that was built for this item. ``raw`` are the replies that are kept.
+    Of an ``unasked`` item nothing was sent, because the run may not: its record is of nothing that happened.
     """
 
     record: Record
@@ -51,6 +52,7 @@ class Outcome:
     resumed: bool = False
     load: Mapping[str, Any] | None = None
     raw: Sequence[Mapping[str, int | str]] = field(default=(), repr=False)
+    unasked: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +180,8 @@ class Pool:
             usage=took.usage,
             decisions=decisions,
         )
-        return Outcome(record, error, raw=took.raw if self.plan.options.network.keep_raw else ())
+        unasked = isinstance(error, CandidateError) and getattr(error, "unasked", False) is True
+        return Outcome(record, error, raw=took.raw if self.plan.options.network.keep_raw else (), unasked=unasked)
 
     def _read(self, case: Case, reply: Reply, loaded: _Loaded) -> tuple[list[Decision], BaseException | None]:
         """The decisions of ``reply``, and what asking or reading it raised."""
@@ -202,8 +205,7 @@ class Pool:
 
     def _get(self, name: str) -> _Loaded:
         if name not in self._loaded:
-            spec = next(spec for spec in self.plan.specs if spec.name == name)
-            self._loaded[name] = self._load(spec)
+            self._loaded[name] = self._load(self.plan.spec(name))
         return self._loaded[name]
 
     def _load(self, spec: CandidateSpec) -> _Loaded:
@@ -241,7 +243,7 @@ class Pool:
     def _answered_before(self, name: str, snapshot: Snapshot) -> str | None:
         """The model behind an alias in the run that this one goes on with."""
         mine = (r for r in self._earlier(name).values() if r.candidate_hash == snapshot.candidate_hash)
-        return next((record.model for record in mine if record.model is not None and not record.failed), None)
+        return next((record.model for record in mine if record.model is not None and record.scored), None)
 
     def _earlier(self, candidate: str) -> dict[tuple[str, str, int, str | None], Record]:
         if candidate not in self._finished:

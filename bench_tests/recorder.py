@@ -115,18 +115,19 @@ class Recorder:
         content: dict[str, Any] | None = getattr(report, ATTRIBUTE, None)
         record: str | None = None
         if content is not None:
-            record = content["record"]
+            record = None if content["unasked"] else content["record"]
             self._note_load(item.candidate, content["load"])
             if content["resumed"]:
                 self.kept += 1
-            else:
-                self._journal(item.candidate).record(content["record"])
+            elif record is not None:
+                self._journal(item.candidate).record(record)
                 self._keep(item.candidate, content)
             self._count(item, content["outcome"])
             # The terminal keeps every report to the end; ten thousand records need not be kept with them.
             content["record"] = content["load"] = content["raw"] = None
             if content["fatal"] is not None:
-                self.fatal = f"{item.candidate} cannot go on: {content['fatal']}"
+                again = f"--resume {self.run_dir}" + ("" if content["unasked"] else " --retry-failed")
+                self.fatal = f"{item.candidate} cannot go on: {content['fatal']}; remedy it, then {again}"
         elif report.failed and report.when != "teardown" and item.id not in self._seen:
             crashed = report.when not in ("setup", "call")
             record = self._lost(item, crashed).model_dump_json()

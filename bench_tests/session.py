@@ -125,8 +125,11 @@ class Controller:
                 session.exitstatus = finished.exit
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
-        """Print the reports of the run."""
+        """Print the reports of the run, and in any case who was not run."""
+        not_run = self._recorder.plan.not_run.items()
         if self._finished is None:
+            for name, what in not_run:
+                terminalreporter.write_line(f"NOT RUN: {name}: {what}", yellow=True)
             return
         from decibench.reports.regression import REGRESSION
         from decibench.reports.tables.regression import regression_counts
@@ -139,7 +142,7 @@ class Controller:
             print_report(console, report, rows=rows, regression=self._finished.regressions.get(report.candidate.name))
         if self._finished.comparison is not None:
             print_comparison(console, self._finished.comparison)
-        for name, what in self._recorder.plan.not_run.items():
+        for name, what in not_run:
             terminalreporter.write_line(f"NOT RUN: {name}: {what}", yellow=True)
         for error in self._finished.errors:
             terminalreporter.write_line(f"ERROR: {error}", red=True)

@@ -19,7 +19,7 @@ def test_load(candidate: str, candidates: Pool, request: pytest.FixtureRequest) 
     if isinstance(snapshot, Failure):
         pytest.fail(f"{candidate} could not be built: {snapshot.code}: {snapshot.detail}", pytrace=False)
     plan = candidates.plan
-    settings = next(spec.settings for spec in plan.specs if spec.name == candidate)
+    settings = plan.spec(candidate).settings
     assert isinstance(settings, RemoteSettings)
     load = Load(candidates, candidate, plan.options.concurrency, CacheReader(settings))
     try:

@@ -142,17 +142,26 @@ class CandidateError(Exception):
 
     ``code`` (lower-case words and hyphens) and ``detail`` go into records and reports: never put a state, a
     response body or a key into them. ``fatal`` stops the whole run (credentials, spend limit). ``usage`` and
-    ``traffic`` tell what the request took nevertheless.
+    ``traffic`` tell what the request took nevertheless. ``unasked`` tells that nothing was sent, because the run may
+    not: no failure of the model, and so no record of it.
     """
 
     def __init__(
-        self, code: str, detail: str, *, fatal: bool = False, usage: Usage = Usage(), traffic: Traffic = Traffic()
+        self,
+        code: str,
+        detail: str,
+        *,
+        fatal: bool = False,
+        usage: Usage = Usage(),
+        traffic: Traffic = Traffic(),
+        unasked: bool = False,
     ) -> None:
         self.code: Final = code
         self.detail: Final = detail
         self.fatal: Final = fatal
         self.usage: Final = usage
         self.traffic: Final = traffic
+        self.unasked: Final = unasked
         super().__init__(f"{code}: {detail}")
 
 

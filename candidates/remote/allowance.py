@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Final
 
 from decibench.candidates.remote.budget import Budget
 from decibench.candidates.remote.prices import PriceTable
-
-DEADLINE_S: Final = 30.0
-"""Seconds an attempt may take where nothing else is said."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,7 +44,7 @@ class Spending:
     most_output_tokens: int | None
 
     def reserve(self, body_bytes: int) -> float:
-        """Set aside the most US dollars that a request can cost; CandidateError (spend-limit, fatal) if not there."""
+        """Set aside the most US dollars that a request can cost; CandidateError (budget-spent, fatal) if not there."""
         limit = self.budget.limit_usd
         if limit is None:
             return 0.0
@@ -53,15 +53,16 @@ class Spending:
             raise _refused("what the next request can cost is not known")
         left = self.budget.book(most)
         if left is not None:
-            raise _refused(f"the next request can cost {most:.6f} USD, and {left:.6f} USD are left of {limit:.6g}")
+            raise _refused(f"the next request can cost {most:.6f} USD, and {left:.6f} USD of {limit:.6g} are left")
         return most
 
-    def settle(self, reserved_usd: float, usage: Usage | None) -> None:
+    def settle(self, reserved_usd: float, usage: Usage) -> None:
         """Book what a request cost instead of ``reserved_usd``; all of that where ``usage`` does not tell."""
-        spent = None if self.price is None or usage is None else self.price.of(usage)
+        spent = None if self.price is None else self.price.of(usage)
         if spent is not None and self.budget.limit_usd is not None:
             self.budget.correct(spent - reserved_usd)
 
 
 def _refused(reason: str) -> CandidateError:
-    return CandidateError("spend-limit", f"the limit of --max-usd in this process: {reason}", fatal=True)
+    detail = f"this process has spent its share of --max-usd: {reason}"
+    return CandidateError("budget-spent", detail, fatal=True, unasked=True)

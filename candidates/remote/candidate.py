@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from decibench.candidates.adapter import Answer, Attempt, CandidateError, Identity, Traffic, Usage
 from decibench.candidates.remote.allowance import Allowance
@@ -49,16 +48,15 @@ class RemoteCandidate:
             try:
                 replies.append(self._transport.post(body, self._wire.usage))
             except CandidateError as error:
-                # Tokens of the last attempt are not known, and so not those of all.
-                raise _told(error, Usage(), replies, error.traffic) from None
+                raise _told(error, *replies, error) from None
         try:
             answer = answer_in(self._wire, request, [reply.content for reply in replies])
         except CandidateError as error:
-            raise _told(error, _usage(replies), replies, Traffic()) from None
+            raise _told(error, *replies) from None
         return replace(
             answer,
             model=self._transport.redacted(answer.model) if isinstance(answer.model, str) else answer.model,
-            usage=_usage(replies),
+            usage=_usage([reply.usage for reply in replies]),
             traffic=_traffic([reply.traffic for reply in replies]),
         )
 
@@ -76,20 +74,27 @@ def _key_of(wire: Wire) -> Key | None:
     return None if variable is None else Key(header, prefix, os.environ[variable].strip())
 
 
-def _told(error: CandidateError, usage: Usage, replies: Sequence[Reply], last: Traffic) -> CandidateError:
-    """``error`` with what all bodies of its request took."""
-    traffic = _traffic([*(reply.traffic for reply in replies), last])
-    return CandidateError(error.code, error.detail, fatal=error.fatal, usage=usage, traffic=traffic)
+def _told(error: CandidateError, *took: Reply | CandidateError) -> CandidateError:
+    """``error`` with what all bodies of its request ``took``."""
+    return CandidateError(
+        error.code,
+        error.detail,
+        fatal=error.fatal,
+        usage=_usage([part.usage for part in took]),
+        traffic=_traffic([part.traffic for part in took]),
+        unasked=error.unasked and len(took) == 1,
+    )
 
 
-def _usage(replies: Sequence[Reply]) -> Usage:
-    def total(values: Sequence[Any]) -> int | None:
-        return None if not values or None in values else sum(values)
+def _usage(parts: Sequence[Usage]) -> Usage:
+    def total(values: Sequence[int | None]) -> int | None:
+        known = [value for value in values if value is not None]
+        return sum(known) if values and len(known) == len(values) else None
 
     return Usage(
-        total([reply.usage.input_tokens for reply in replies]),
-        total([reply.usage.output_tokens for reply in replies]),
-        total([reply.usage.cached_tokens for reply in replies]),
+        total([part.input_tokens for part in parts]),
+        total([part.output_tokens for part in parts]),
+        total([part.cached_tokens for part in parts]),
     )
 
 

@@ -79,16 +79,17 @@ def refusal_from(error: Exception, deadline_s: float) -> Refusal:
     if isinstance(error, httpcore.TimeoutException):
         return Refusal("timeout", f"no complete reply within {deadline_s:g} s", again=True)
     if isinstance(error, httpcore.ProxyError):
-        return Refusal("proxy-failed", "the proxy that the environment names refuses the connection")
+        return Refusal("proxy-failed", "the proxy that the environment names refuses the connection", unsent=True)
     # The pool of httpcore takes the cause of an exception away, and leaves its context.
     reason = error.__context__
     if isinstance(reason, ssl.SSLCertVerificationError):
         detail = "the server's certificate is not trusted, or not for this host; SSL_CERT_FILE names more authorities"
-        return Refusal("untrusted-certificate", detail)
+        return Refusal("untrusted-certificate", detail, unsent=True)
     if isinstance(reason, ssl.SSLError) and isinstance(error, httpcore.ConnectError):
-        return Refusal("tls-failed", "the server does not speak TLS as it should; check the endpoint and its port")
+        detail = "the server does not speak TLS as it should; check the endpoint and its port"
+        return Refusal("tls-failed", detail, unsent=True)
     if isinstance(error, httpcore.ConnectError):
-        return Refusal("connection-failed", "no connection to the server", again=True)
+        return Refusal("connection-failed", "no connection to the server", again=True, unsent=True)
     kind = type(error).__name__
     if isinstance(error, httpcore.NetworkError | httpcore.RemoteProtocolError):
         return Refusal("connection-lost", f"the connection broke before the reply was complete ({kind})", again=True)

@@ -10,12 +10,16 @@ from typing import Any, Final
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A request that was not answered; ``again`` tells that the same request may be answered later."""
+    """A request that was not answered.
+
+    ``again`` tells that the same request may be answered later, ``unsent`` that it never reached a server.
+    """
 
     code: str
     detail: str
     fatal: bool = False
     again: bool = False
+    unsent: bool = False
 
 
 _SPENT: Final = frozenset(

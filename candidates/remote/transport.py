@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
@@ -17,10 +16,13 @@ from decibench.candidates.remote.budget import Spending
 from decibench.candidates.remote.connection import Connections, refusal_from, until
 from decibench.candidates.remote.pace import Pace, wait_before
 from decibench.candidates.remote.refusals import Refusal, refusal_of
-from decibench.cases.jsonio import read_json
+from decibench.cases.jsonio import canonical_json, read_json
 
 MOST_BYTES: Final = 2 * 1024 * 1024
 """Most bytes of a reply; more are not read."""
+
+_NOTHING: Final = Usage(0, 0, 0)
+"""What a request took that never reached a server."""
 
 LONGEST_WAIT_S: Final = 60.0
 """A server that asks for a longer wait is not asked again."""
@@ -124,7 +126,7 @@ class Transport:
 
     def post(self, body: Mapping[str, Any], usage_of: Callable[[Any], Usage]) -> Reply:
         """Post ``body`` until it is answered or no attempt is left; CandidateError says why it was not answered."""
-        content = json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+        content = canonical_json(body).encode()
         course = _Course()
         while True:
             reserved = self._reserve(len(content), course)
@@ -136,9 +138,10 @@ class Transport:
                 usage = usage_of(received.value)
                 self._spending.settle(reserved, usage)
                 return Reply(received.value, usage, course.traffic(self._kept(received)))
-            self._spending.settle(reserved, None)
+            usage = _NOTHING if received.refusal.unsent else Usage()
+            self._spending.settle(reserved, usage)
             wait = self._wait_after(received, received.refusal, course)
-            course.earlier.append(Attempt(seconds, course.waited_s, received.refusal.code))
+            course.earlier.append(Attempt(seconds, course.waited_s, received.refusal.code, usage))
             course.waited_s = wait
             time.sleep(wait)
 
@@ -154,7 +157,11 @@ class Transport:
         try:
             return self._spending.reserve(size)
         except CandidateError as error:
-            raise CandidateError(error.code, error.detail, fatal=error.fatal, traffic=course.traffic()) from None
+            unasked = error.unasked and not course.earlier
+            traffic = course.traffic()
+            raise CandidateError(
+                error.code, error.detail, fatal=error.fatal, traffic=traffic, unasked=unasked
+            ) from None
 
     def _wait_after(self, received: _Received, refusal: Refusal, course: _Course) -> float:
         """Seconds to wait until the request is repeated; CandidateError where it is not."""
@@ -164,8 +171,8 @@ class Transport:
             if wait <= LONGEST_WAIT_S:
                 return wait
             detail += f"; it asks for a wait of {wait:.0f} s, and {LONGEST_WAIT_S:.0f} s are waited at most"
-        traffic = course.traffic(self._kept(received))
-        raise CandidateError(refusal.code, detail, fatal=refusal.fatal, traffic=traffic)
+        traffic, usage = course.traffic(self._kept(received)), _NOTHING if refusal.unsent else Usage()
+        raise CandidateError(refusal.code, detail, fatal=refusal.fatal, usage=usage, traffic=traffic)
 
     def _kept(self, received: _Received) -> list[RawReply]:
         """The reply that counts, where replies are kept."""

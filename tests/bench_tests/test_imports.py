@@ -35,9 +35,11 @@ def pytest_unconfigure(config):
     ("arguments", "absent"),
     [
         pytest.param(
-            ["--collect-only"], {"numpy", "scipy", "sklearn", "torch", "rich.table", "httpx"}, id="collect-only"
+            ["--collect-only"],
+            {"numpy", "scipy", "sklearn", "torch", "rich.table", "httpx", "httpcore"},
+            id="collect-only",
         ),
-        pytest.param(["--candidate", "baseline"], {"torch", "transformers", "sklearn", "httpx"}, id="run"),
+        pytest.param(["--candidate", "baseline"], {"torch", "transformers", "sklearn", "httpx", "httpcore"}, id="run"),
     ],
 )
 def test_a_run_imports_what_it_needs_and_no_more(

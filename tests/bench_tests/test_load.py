@@ -305,6 +305,20 @@ def test_a_server_that_closes_every_connection_is_measured_too(bench: Bench, sui
     assert load["arms"][0]["models"] == {"jevcompat-mock-0.1": 30}
 
 
+@pytest.mark.usefixtures("few")
+def test_a_gate_stays_unchecked_where_a_candidate_is_not_run(
+    bench: Bench, suite: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("TYPESAFE_API_KEY", raising=False)
+    with serving(Server()) as server:
+        table = f'[candidates.here]\nadapter = "systemone"\nendpoint = "{server.url}"\nmodel = "mock"\n'
+        Path("decibench.toml").write_text(table, "utf-8")
+        run = bench(suite, LOAD, "--load", "--candidate", "here", "--candidate", "jev", "--max-tick-ms", "1e6")
+    assert run.code == 11
+    assert "NOT RUN: jev: " in run.output
+    assert "--max-tick-ms was required and not checked: jev was not measured under load" in run.output
+
+
 REMOTE = ["--candidate", "systemone", "--endpoint", "http://127.0.0.1:9", "--model", "mock"]
 
 

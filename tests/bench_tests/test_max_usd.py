@@ -43,21 +43,24 @@ def test_a_run_stops_before_the_limit_and_goes_on_when_resumed(
         run = bench(suite, *asked(server), *prices, "--max-usd", str(limit), *mode)
         requests, spent = mock.requests, mock.requests * 34
         assert run.code == 2
-        assert "STOPPED: systemone cannot go on: the limit of --max-usd in this process: the next request" in run.output
+        assert "STOPPED: systemone cannot go on: this process has spent its share of --max-usd: the next" in run.output
+        assert f"remedy it, then --resume {run.folder}" in run.output
         records = run.records("systemone")
-        answered = [record for record in records if record["usage"]["input_tokens"] is not None]
-        assert {record["usage"]["input_tokens"] for record in answered} == {34}
-        assert 0 < len(answered) < 24
-        refused = [record["decisions"][0]["failure"] for record in records if record not in answered]
-        assert {(failure["code"], failure["fatal"]) for failure in refused} == {("spend-limit", True)}
+        # What was not sent has no record.
+        assert {record["usage"]["input_tokens"] for record in records} == {34}
+        assert 0 < len(records) < 24
         # Warm-ups are asked and paid too.
-        assert len(answered) < requests < 28
+        assert len(records) < requests < 28
         assert spent <= limit
-        resumed = bench(suite, *asked(server), *prices, "--resume", run.folder, "--retry-failed", *mode)
+        resumed = bench(suite, *asked(server), *prices, "--resume", run.folder, *mode)
         assert resumed.code == 0
-        left = 24 - len(answered)
+        left = 24 - len(records)
         assert mock.requests == requests + left + 4 * (2 if "-n" in mode else 1)
-    assert resumed.report("systemone")["complete"]
+    report = resumed.report("systemone")
+    assert report["complete"]
+    assert report["latency"]["overall"]["requests"] == 24
+    assert (report["cost"]["attempts"], report["cost"]["untold"]) == (24, 0)
+    assert report["cost"]["total_usd"] == pytest.approx(24 * 34)
 
 
 def test_a_limit_that_is_not_reached_changes_nothing(bench: Bench, suite: Path, prices: list[str]) -> None:

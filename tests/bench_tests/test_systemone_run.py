@@ -188,12 +188,13 @@ def test_another_model_in_the_midst_of_a_run_fails_from_there_on(
     assert run.report("systemone")["metrics"]["holdout"]["overall"]["failed"] > 0
 
 
+@pytest.mark.parametrize("model", ["model", "/models/model.gguf"])
 def test_processes_that_are_answered_by_two_models_make_no_complete_run(
-    bench: Bench, suite: Path, named: Named
+    bench: Bench, suite: Path, named: Named, model: str
 ) -> None:
-    with named(lambda connection, request: f"model-{connection}") as url:
+    with named(lambda connection, request: f"{model}-{connection}") as url:
         run = bench(suite, *systemone(url), "-n", "2")
-    assert set(scored_models(run, "systemone")) == {"model-1", "model-2"}
+    assert set(scored_models(run, "systemone")) == {f"{model}-1", f"{model}-2"}
     assert run.code == 11
     report = run.report("systemone")
     assert not report["complete"]
@@ -201,8 +202,11 @@ def test_processes_that_are_answered_by_two_models_make_no_complete_run(
     assert report["gates"]["empirical"]["status"] == "not-fitted"
 
 
-def test_a_resumed_run_goes_on_with_the_model_that_answered_before(bench: Bench, suite: Path, named: Named) -> None:
-    with named(lambda connection, request: "old-1" if connection == 1 else "new-2") as url:
+@pytest.mark.parametrize("model", ["old-1", "./old.gguf"])
+def test_a_resumed_run_goes_on_with_the_model_that_answered_before(
+    bench: Bench, suite: Path, named: Named, model: str
+) -> None:
+    with named(lambda connection, request: model if connection == 1 else "new-2") as url:
         first = bench(suite, *systemone(url), "-k", "way-00", "--run-dir", "run")
         assert set(codes(first, "systemone")) == {None}
         run = bench(suite, *systemone(url), "--resume", "run")

@@ -82,6 +82,17 @@ def called(call: Any, name: object) -> Any:
     return call
 
 
+def counted(read: int | None, written: int | None, cached: int | None) -> Usage:
+    """The tokens that a server states; a server that states 0 input tokens does not count, for no request takes none.
+
+    >>> counted(0, 0, None)
+    Usage(input_tokens=None, output_tokens=None, cached_tokens=None)
+    >>> counted(120, 0, 100)
+    Usage(input_tokens=120, output_tokens=0, cached_tokens=100)
+    """
+    return Usage(read or None, written if read or written else None, cached)
+
+
 def counts(usage: Any, *path: str) -> int | None:
     """A count below ``usage``; None where it is not there or no count.
 

@@ -10,6 +10,7 @@ from decibench.candidates.remote.llm.apis import (
     TOOL,
     TOOL_DESCRIPTION,
     called,
+    counted,
     counts,
     invalid,
     refused,
@@ -77,7 +78,7 @@ class ChatCompletions:
 
     def usage(self, content: Any) -> Usage:
         """The tokens of prompt and completion; those read from a cache are part of the prompt's."""
-        return Usage(
+        return counted(
             counts(content, "usage", "prompt_tokens"),
             counts(content, "usage", "completion_tokens"),
             counts(content, "usage", "prompt_tokens_details", "cached_tokens"),

@@ -10,6 +10,7 @@ from decibench.candidates.remote.llm.apis import (
     TOOL,
     TOOL_DESCRIPTION,
     called,
+    counted,
     counts,
     invalid,
     refused,
@@ -80,7 +81,7 @@ class Messages:
             *(counts(stated, k) for k in (read, written) if stated.get(k) is not None),
         ]
         total = None if None in parts else sum(part for part in parts if part is not None)
-        return Usage(total, counts(stated, "output_tokens"), counts(stated, read))
+        return counted(total, counts(stated, "output_tokens"), counts(stated, read))
 
 
 def _text(blocks: list[dict[str, Any]]) -> str:

@@ -21,6 +21,9 @@ _BELONGS_TO: Final[dict[str, Provider]] = {
 _NOT_SAMPLING: Final = frozenset({"endpoint", "path", "model", "expect_model", "key_env", "deadline_s", "decimals"})
 """What the identity holds in fields of their own, or what cannot change an answer."""
 
+_MOST_TOKENS: Final = 10_000_000
+"""More is a slip of the pen, and what a float cannot hold has no price."""
+
 
 class LLMSettings(RemoteSettings):
     """A language model behind chat completions (``openai``) or messages (``anthropic``), and how it is sampled.
@@ -36,7 +39,7 @@ class LLMSettings(RemoteSettings):
     provider: Provider
     path: UrlPath | None = None
     expect_model: Text | None = None
-    max_tokens: Annotated[int, Field(ge=1)]
+    max_tokens: Annotated[int, Field(ge=1, le=_MOST_TOKENS)]
     max_tokens_field: Literal["max_completion_tokens", "max_tokens"] | None = None
     temperature: Annotated[float, Field(ge=0, le=2)] | None = None
     effort: Text | None = None

@@ -29,7 +29,7 @@ def test_a_request_is_refused_before_it_could_go_beyond_the_limit() -> None:
     assert spending.reserve(BODY) == MOST
     assert spending.reserve(BODY) == MOST
     error = refusal(spending)
-    assert (error.code, error.fatal) == ("spend-limit", True)
+    assert (error.code, error.fatal) == ("budget-spent", True)
     assert "--max-usd" in error.detail
 
 
@@ -39,10 +39,11 @@ def test_a_request_is_refused_before_it_could_go_beyond_the_limit() -> None:
         pytest.param(Usage(200, 5), 200, id="stated"),
         pytest.param(Usage(MOST + 100, 5), MOST + 100, id="more-than-was-set-aside"),
         pytest.param(Usage(None, 5), MOST, id="input-unknown"),
-        pytest.param(None, MOST, id="refused"),
+        pytest.param(Usage(), MOST, id="refused"),
+        pytest.param(Usage(0, 0, 0), 0, id="never-sent"),
     ],
 )
-def test_what_was_spent_takes_the_place_of_what_was_set_aside(usage: Usage | None, spent: float) -> None:
+def test_what_was_spent_takes_the_place_of_what_was_set_aside(usage: Usage, spent: float) -> None:
     for limit, fits in ((spent + MOST, True), (spent + MOST - 1, False)):
         spending = Spending(Budget(max(limit, MOST)), DOLLAR, None)
         spending.settle(spending.reserve(BODY), usage)

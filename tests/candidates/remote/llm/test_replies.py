@@ -336,6 +336,8 @@ def test_the_questions_of_a_request_are_answered_by_one_model(
             (100, 20, 0),
         ),
         ("openai", {"prompt_tokens": 100, "prompt_tokens_details": None}, (100, None, None)),
+        ("openai", {"prompt_tokens": 0, "completion_tokens": 0}, (None, None, None)),
+        ("anthropic", {"input_tokens": 0, "output_tokens": 0}, (None, None, None)),
         ("openai", {"prompt_tokens": "100", "completion_tokens": True}, (None, None, None)),
         ("openai", {"prompt_tokens": -1, "completion_tokens": 1.0}, (None, None, None)),
         ("openai", None, (None, None, None)),
