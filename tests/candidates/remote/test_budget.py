@@ -40,7 +40,6 @@ def test_a_request_is_refused_before_it_could_go_beyond_the_limit() -> None:
         pytest.param(Usage(MOST + 100, 5), MOST + 100, id="more-than-was-set-aside"),
         pytest.param(Usage(None, 5), MOST, id="input-unknown"),
         pytest.param(Usage(), MOST, id="refused"),
-        pytest.param(Usage(0, 0, 0), 0, id="never-sent"),
     ],
 )
 def test_what_was_spent_takes_the_place_of_what_was_set_aside(usage: Usage, spent: float) -> None:
@@ -51,6 +50,12 @@ def test_what_was_spent_takes_the_place_of_what_was_set_aside(usage: Usage, spen
             spending.reserve(BODY)
         else:
             refusal(spending)
+
+
+def test_what_was_never_sent_costs_nothing() -> None:
+    spending = Spending(Budget(MOST), DOLLAR, None)
+    for _ in range(3):
+        spending.settle(spending.reserve(BODY), Usage(0, 0, 0))
 
 
 def test_output_is_set_aside_at_its_most() -> None:
