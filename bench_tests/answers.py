@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numbers
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from decibench.candidates.adapter import (
+    MODEL_NAME,
     Answer,
     Attempt,
     Identity,
@@ -36,15 +36,17 @@ from decibench.reports.record import (
     open_decisions,
 )
 
-_MODEL: Final = re.compile(r"[A-Za-z0-9~/.][A-Za-z0-9._:/@+~-]{0,199}")
-"""The name of a model; anything else that stands in its place may be a part of a request."""
+_NOT_ASKABLE: Final = "not-askable"
+"""The code of a request whose format cannot put its questions."""
 
 
 @dataclass(frozen=True, slots=True)
 class Costs:
     """What a request took beside its decisions, as its answer or its error tells: see Traffic of the adapter.
 
-    ``model`` is the model that says it answered, where what it says is a name and no other text.
+    ``model`` is the model that says it answered, where what it says is a name and no other text. What was not ``asked``
+    has no time: its format could not put the questions, and nothing was sent. A refused connection took the time that
+    it took.
     ``raw`` are the replies that may be kept, as JSON: ``status`` and ``text``.
     """
 
@@ -54,9 +56,12 @@ class Costs:
     held_s: float = 0.0
     raw: Sequence[Mapping[str, int | str]] = field(default=(), repr=False)
     model: str | None = None
+    asked: bool = True
 
-    def latency_of(self, seconds: float) -> float:
+    def latency_of(self, seconds: float) -> float | None:
         """The seconds of the attempt that counts, of the ``seconds`` that the candidate took in all."""
+        if not self.asked:
+            return None
         others = sum((attempt.seconds or 0.0) + attempt.waited_s for attempt in self.earlier)
         return max(0.0, seconds - others - self.waited_s - self.held_s)
 
@@ -64,8 +69,9 @@ class Costs:
 def costs_of(told: object) -> Costs:
     """What an answer or an error tells of its costs; what is not of the right kind is unknown."""
     traffic, model = getattr(told, "traffic", None), getattr(told, "model", None)
-    named = type(model) is str and _MODEL.fullmatch(model) is not None
-    found = Costs(usage=_usage(getattr(told, "usage", None)), model=model if named else None)
+    named = type(model) is str and MODEL_NAME.fullmatch(model) is not None
+    asked = getattr(told, "code", None) != _NOT_ASKABLE
+    found = Costs(usage=_usage(getattr(told, "usage", None)), model=model if named else None, asked=asked)
     if not isinstance(traffic, Traffic):
         return found
     return replace(

@@ -19,6 +19,11 @@ def failure_text(item: Item, record: Record) -> str:
     return f"{item.candidate} failed on {item.case.id}: " + "; ".join(reasons)
 
 
+def unasked_text(record: Record) -> str:
+    """Why a case was not asked."""
+    return "not asked: " + "; ".join(dict.fromkeys(d.failure.detail for d in record.decisions if d.failure))
+
+
 def miss_text(item: Item, record: Record) -> str:
     """State, questions and options as the model saw them, then what it answered, question by question."""
     lines = [f"{item.candidate} missed {item.case.id} ({item.case.split})", "", *what_the_model_sees(item.case)]

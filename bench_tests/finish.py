@@ -14,21 +14,21 @@ from pathlib import Path
 
 from decibench.bench_tests.completeness import Completeness, completeness, in_plan_order
 from decibench.bench_tests.files import write_files
+from decibench.bench_tests.fitted import fitted_gates
 from decibench.bench_tests.guard import raised_in
 from decibench.bench_tests.plan import Plan, journal_path
 from decibench.bench_tests.pricing import prices_of
 from decibench.bench_tests.recorder import Recorder
 from decibench.bench_tests.step_summary import write_step_summary
-from decibench.candidates.registry import REGISTRY
 from decibench.cases.door import Exit, UsageError
 from decibench.cases.errors import Problem, SuiteError
 from decibench.cases.writing import write_text
 from decibench.gates.check import check_holdout, check_issued
 from decibench.gates.concluding import conclude
-from decibench.gates.fitting import Gates, fit_gates, unfitted_gates
+from decibench.gates.fitting import Gates, unfitted_gates
 from decibench.gates.gate import Gate, PrimaryGate, check_applies, name_of
 from decibench.reports.comparisons.comparison import COMPARISON_SUMMARY, Comparison, compare, write_comparison
-from decibench.reports.journal import Journal, is_started, read_journal
+from decibench.reports.journal import Journal, Load, is_started, read_journal
 from decibench.reports.latency import LoadTime
 from decibench.reports.ledger import LEDGER, Look, add_look, count_looks, read_ledger
 from decibench.reports.markdown import SUMMARY
@@ -90,7 +90,7 @@ def _finish(plan: Plan, recorder: Recorder, blessed: Mapping[str, Report], chose
     if len(plan.specs) + len(plan.not_run) > 1 and reports:
         with _noting(errors, recorder.run_dir):
             not_run = [*(spec.name for spec in plan.specs if spec.name not in reported), *plan.not_run]
-            comparison = compare(reports, not_run=not_run)
+            comparison = compare(reports, not_run, reasons=plan.not_run)
             write_comparison(comparison, recorder.run_dir)
             page = comparison_page(comparison, reports, view=plan.options.view, cases=plan.suite.cases)
             write_text(recorder.run_dir / COMPARISON_PAGE, page)
@@ -190,7 +190,7 @@ def _report(
         created=f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}",
         suite=plan.suite_ref,
         candidate=candidate,
-        environment=_environment(),
+        environment=_environment(load),
         complete=not extent.partial and not extent.reasons,
         incomplete_reasons=extent.reasons,
         scope=extent.scope,
@@ -233,7 +233,8 @@ def _family(plan: Plan, name: str) -> str:
     spec = next(spec for spec in plan.specs if spec.name == name)
     if spec.path is not None:
         return spec.path.name.encode(errors="backslashreplace").decode()
-    return next(adapter for adapter, entry in REGISTRY.items() if entry is spec.entry)
+    assert spec.adapter is not None
+    return spec.adapter
 
 
 def _check(plan: Plan, gate: Gate, decisions: Decisions) -> GateCheck:
@@ -256,15 +257,7 @@ def _gates(
         return unfitted_gates(plan.protocol, f"the run is {what}; a gate needs all of its scope")
     if plan.gate is not None:
         return _given(plan, plan.gate, candidate.hash, records, errors)
-    if "calibration" not in extent.scope.splits and candidate.states_probabilities:
-        return unfitted_gates(plan.protocol, "the scope leaves calibration out, on which a gate is fitted")
-    return fit_gates(
-        records,
-        plan.protocol,
-        candidate_hash=candidate.hash,
-        suite_hash=plan.suite.hash,
-        probabilities=candidate.states_probabilities,
-    )
+    return fitted_gates(candidate, records, plan.protocol, suite_hash=plan.suite.hash, splits=extent.scope.splits)
 
 
 def _given(
@@ -321,11 +314,13 @@ def _load_times(journal: Journal) -> list[LoadTime]:
     ]
 
 
-def _environment() -> dict[str, str]:
+def _environment(load: Load | None) -> dict[str, str]:
+    terms = {} if load is None else {"deadline_s": load.deadline_s, "retries": load.retries}
     versions = {name: importlib.metadata.version(name) for name in ("decibench", "pytest", "numpy", "pydantic")}
     return versions | {
         "python": platform.python_version(),
         "platform": platform.platform(),
         "machine": platform.machine(),
         "cpus": str(os.cpu_count()),
+        **{name: f"{value:g}" for name, value in terms.items() if value is not None},
     }

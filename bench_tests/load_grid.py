@@ -16,10 +16,11 @@ from decibench.bench_tests.load_cache import CacheReader, moved, total
 from decibench.bench_tests.plan import Plan
 from decibench.bench_tests.pool import Pool, Reply
 from decibench.cases.load import REQUESTS, load_case
-from decibench.cases.request import Request, request_of
+from decibench.cases.request import Request, request_hash, request_of
 from decibench.cases.schema import Case
+from decibench.reports.latency import Prices
 from decibench.reports.load import Arm, CacheCounts, LoadReport, States, Tick, arm_of, tick_of
-from decibench.reports.record import Failure
+from decibench.reports.record import Failure, Record, record_of
 
 _FILE: Final = Path(__file__).resolve().with_name("test_load.py")
 
@@ -30,9 +31,6 @@ WARM_UPS: Final = 2
 TICKS: Final = 20
 """Counted ticks of each arm: the fewest of which the p95 does not hang on the slowest alone. It lies beside the second
 slowest. More would cost more."""
-
-ALL_REQUESTS: Final = len(ARMS) * (WARM_UPS + TICKS) * REQUESTS
-"""Requests of a whole test of one candidate: 440, with 44,000 decisions."""
 
 NAMES: Final = ("candidate",)
 Cell: TypeAlias = tuple[str]
@@ -50,14 +48,22 @@ def cells(plan: Plan) -> Iterator[tuple[str, Cell]]:
         yield spec.name, (spec.name,)
 
 
+def all_cases() -> Iterator[Case]:
+    """What a whole test of one candidate asks, in order."""
+    for number in range(WARM_UPS + TICKS):
+        for states in ARMS:
+            yield from _cases(states, number)
+
+
 @dataclass
 class Load:
-    """Ticks against one candidate, ``concurrency`` requests at a time."""
+    """Ticks against one candidate, ``concurrency`` requests at a time, whose tokens have ``prices``."""
 
     pool: Pool
     candidate: str
     concurrency: int
     cache: CacheReader
+    prices: Prices
     _fatal: Failure | None = None
 
     def run(self) -> list[Arm]:
@@ -87,12 +93,23 @@ class Load:
             raise CannotGoOn(self._fatal)
         # Judged after the clock has stopped.
         answered = [(case, reply) for case, reply in zip(cases, replies, strict=True) if reply is not None]
-        costs = [costs_of(reply.answer if reply.error is None else reply.error) for _, reply in answered]
-        return tick_of(
-            seconds,
-            [self.pool.decisions_of(self.candidate, case, reply) for case, reply in answered],
-            [cost.model for cost in costs],
-            sum(len(cost.earlier) for cost in costs),
+        return tick_of(seconds, [self._record(case, reply) for case, reply in answered], self.prices)
+
+    def _record(self, case: Case, reply: Reply) -> Record:
+        """What a request came to, in no journal: it is counted and forgotten."""
+        costs = costs_of(reply.answer if reply.error is None else reply.error)
+        return record_of(
+            case,
+            "core",
+            trial=1,
+            request_hash=request_hash(case),
+            candidate_hash=None,
+            decisions=self.pool.decisions_of(self.candidate, case, reply),
+            latency_s=costs.latency_of(reply.seconds),
+            usage=costs.usage,
+            earlier=costs.earlier,
+            waited_s=costs.waited_s,
+            model=costs.model,
         )
 
     def _ask(self, request: Request) -> Reply | None:

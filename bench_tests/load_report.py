@@ -14,6 +14,7 @@ from decibench.bench_tests.identity import Snapshot
 from decibench.bench_tests.load_grid import WARM_UPS
 from decibench.bench_tests.options import Options
 from decibench.bench_tests.recorder import Recorder
+from decibench.candidates.remote.settings import RemoteSettings
 from decibench.cases.door import Exit
 from decibench.cases.load import QUESTIONS, REQUESTS
 from decibench.cases.writing import write_text
@@ -63,11 +64,12 @@ class LoadReports:
         for report in self._reports:
             print_load(console, report)
         for report in self._failed:
-            assert report.gate is not None
             terminalreporter.write_line(f"GATE FAILED: {report.candidate} under load: {report.gate.reason}", red=True)
         for name in self._unchecked:
             terminalreporter.write_line(
-                f"INCOMPLETE: --max-tick-ms was required and not checked: {name} was not measured under load", red=True
+                f"INCOMPLETE: --load was asked for, and its gate (--max-tick-ms) not checked: {name} was not measured "
+                "under load",
+                red=True,
             )
         if self._reports:
             names = ", ".join(f"{report.candidate}/{LOAD}" for report in self._reports)
@@ -75,31 +77,34 @@ class LoadReports:
 
     @property
     def _failed(self) -> list[LoadReport]:
-        return [report for report in self._reports if report.gate is not None and not report.gate.passed]
+        return [report for report in self._reports if not report.gate.passed]
 
     @property
     def _unchecked(self) -> list[str]:
-        """The candidates whose gate was asked for, and that were not measured."""
+        """The candidates that were not measured."""
         plan = self._recorder.plan
-        if plan.options.max_tick_ms is None or self._config.option.collectonly:
+        if self._config.option.collectonly:
             return []
         measured = {report.candidate for report in self._reports}
         return [name for name in (*(spec.name for spec in plan.specs), *plan.not_run) if name not in measured]
 
 
-def load_report(candidate: str, snapshot: Snapshot, options: Options, arms: Sequence[Arm]) -> LoadReport:
-    """The load test of ``candidate`` with the gate that ``options`` ask for."""
+def load_report(
+    candidate: str, settings: RemoteSettings, snapshot: Snapshot, options: Options, arms: Sequence[Arm]
+) -> LoadReport:
+    """The load test of ``candidate``, held to the gate of ``options``."""
     return LoadReport(
         created=f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}",
         candidate=candidate,
         candidate_hash=snapshot.candidate_hash,
         identity=dict(snapshot.content),
         concurrency=options.concurrency,
+        deadline_s=options.network.deadline_of(settings),
         retries=options.network.retries,
         requests_per_tick=REQUESTS,
         questions_per_request=QUESTIONS,
         warm_up_ticks=WARM_UPS,
         arms=list(arms),
         repeated_to_unique=repeated_to_unique(arms),
-        gate=None if options.max_tick_ms is None else check_load(arms, options.max_tick_ms),
+        gate=check_load(arms, options.max_tick_ms),
     )

@@ -7,11 +7,16 @@ from dataclasses import dataclass, field
 from decibench.candidates.remote.allowance import Allowance
 from decibench.candidates.remote.budget import Budget
 from decibench.candidates.remote.prices import PriceTable
+from decibench.candidates.remote.settings import RemoteSettings
+from decibench.candidates.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """Options about remote candidates: ``rate_limit`` in requests per minute, ``max_usd`` for the whole run."""
+    """Options about remote candidates: ``rate_limit`` in requests per minute, ``max_usd`` for the whole run.
+
+    ``given`` names those that were given.
+    """
 
     retries: int = 0
     deadline_s: float | None = None
@@ -19,18 +24,7 @@ class Network:
     max_usd: float | None = None
     prices: PriceTable = field(default_factory=PriceTable)
     keep_raw: bool = False
-
-    @property
-    def chosen(self) -> list[str]:
-        """The options that were given and are of no use without a remote candidate."""
-        given = {
-            "--retries": self.retries > 0,
-            "--deadline": self.deadline_s is not None,
-            "--rate-limit": self.rate_limit is not None,
-            "--max-usd": self.max_usd is not None,
-            "--keep-raw": self.keep_raw,
-        }
-        return [option for option, is_given in given.items() if is_given]
+    given: tuple[str, ...] = ()
 
     def allowance(self, workers: int) -> Allowance:
         """What one of ``workers`` processes may do: rate and money are divided among them."""
@@ -42,3 +36,13 @@ class Network:
             prices=self.prices,
             keep_raw=self.keep_raw,
         )
+
+    def deadline_of(self, settings: RemoteSettings) -> float:
+        """Seconds that an attempt may take: what the run says goes before what the candidate says."""
+        return self.deadline_s or settings.deadline_s
+
+    def terms(self, settings: Settings) -> dict[str, float | int]:
+        """What of the network is a term of a candidate's run, by its name in a journal; nothing of a local one."""
+        if not isinstance(settings, RemoteSettings):
+            return {}
+        return {"deadline_s": self.deadline_of(settings), "retries": self.retries}

@@ -5,24 +5,28 @@ from __future__ import annotations
 import importlib.util
 import math
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Literal, cast
+from typing import Any, Final, Literal, TypeAlias, cast
 
 import pytest
 
 from decibench.bench_tests.network import Network
 from decibench.candidates.config import DEFAULT_FILE, SHORTHAND
+from decibench.candidates.registry import REGISTRY
 from decibench.candidates.remote.prices import read_prices
 from decibench.cases.loading import DEFAULT_SUITE
 from decibench.gates.rules import RULE_OPTIONS, option_of
 from decibench.reports.decision_table import TABLE_FORMATS, TableFormat
 from decibench.reports.pages.view import View
 
+_Add: TypeAlias = Callable[..., None]
+
 _HIGHEST_PRICE: Final = 1e6
 _PRICE: Final = f"use 0 or more, at most {_HIGHEST_PRICE:.0f}"
 _CONCURRENCY: Final = 10
+_MAX_TICK_MS: Final = 4000.0
 _MOST_RETRIES: Final = 10
 _LONGEST_DEADLINE_S: Final = 3600
 _NAMING: Final = {
@@ -41,6 +45,15 @@ _NAMING: Final = {
     "--prices": "a file",
 }
 """Options that name something, and what: an empty one, as of a variable that is not set, must not switch it off."""
+
+_REMOTE: Final = ("--retries", "--deadline", "--rate-limit", "--max-usd", "--prices", "--keep-raw")
+"""Options that are of no use without a remote candidate."""
+
+_LOAD: Final = {
+    "--concurrency": "it says how many requests are sent at a time there",
+    "--max-tick-ms": "it bounds what is measured there",
+}
+"""Options that are of no use without ``--load``, and why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,14 +95,18 @@ class Options:
     dry_run: bool
     load: bool
     concurrency: int
-    max_tick_ms: float | None
+    max_tick_ms: float
     home: Path
 
 
 def add_options(parser: pytest.Parser) -> None:
     """Declare the options of the benchmark."""
     group = parser.getgroup("decibench", "decibench: a benchmark for decision models")
-    add = group.addoption
+    for declare in (_add_candidates, _add_scope, _add_run, _add_gates, _add_files, _add_timing, _add_network):
+        declare(group.addoption)
+
+
+def _add_candidates(add: _Add) -> None:
     add(
         "--candidate",
         action="append",
@@ -100,14 +117,24 @@ def add_options(parser: pytest.Parser) -> None:
     add("--candidates", metavar="FILE", help="candidates file (default: decibench.toml where present)")
     add("--device", metavar="DEVICE", help="cpu, cuda, cuda:N or mps (default: cpu)")
     add("--model-label", metavar="NAME", help="name of the one candidate in ids and folders")
-    add("--endpoint", metavar="URL", help="base URL of the one candidate, where it is asked over HTTP")
-    add("--model", metavar="MODEL", help="model of the one candidate")
-    add("--key-env", metavar="NAME", help="environment variable that holds the key of the one candidate")
+    remote = ", ".join(name for name, entry in REGISTRY.items() if entry.remote)
+    add("--endpoint", metavar="URL", help=f"base URL of the one candidate, if that is {remote}")
+    add("--model", metavar="MODEL", help="model of the one candidate, if that takes --endpoint, or is sparrow")
+    help_ = "environment variable with the key of the one candidate, if that takes --endpoint: its NAME, never the key"
+    add("--key-env", metavar="NAME", help=help_)
+
+
+def _add_scope(add: _Add) -> None:
     add("--suite", default=DEFAULT_SUITE, metavar="SUITE", help=f"name or directory (default: {DEFAULT_SUITE})")
     add("--split", action="append", default=[], metavar="SPLIT", help="only this split; repeatable")
     add("--family", action="append", default=[], metavar="FAMILY", help="only this family; repeatable")
     add("--variant", action="append", default=[], metavar="VARIANT", help="only this variant; repeatable")
     add("--trials", type=int, default=1, metavar="N", help="ask every case N times, 1 to 10 (default: 1)")
+    add("--smoke", action="store_true", help="a few development cases per family; never gated")
+    add("--smoke-calls", type=int, default=5, metavar="N", help="calls per family with --smoke (default: 5)")
+
+
+def _add_run(add: _Add) -> None:
     add(
         "--on-miss",
         choices=("record", "fail"),
@@ -117,15 +144,21 @@ def add_options(parser: pytest.Parser) -> None:
     add("--run-dir", metavar="DIR", help="write to exactly DIR (default: runs/<time>-<candidates>)")
     add("--resume", metavar="RUN", help="go on with the run in directory RUN; nothing finished is asked again")
     add("--retry-failed", action="store_true", help="with --resume: ask failed records again, and say so")
-    add("--smoke", action="store_true", help="a few development cases per family; never gated")
-    add("--smoke-calls", type=int, default=5, metavar="N", help="calls per family with --smoke (default: 5)")
+    add("--interleave", action="store_true", help="ask a case of every candidate before the next case")
+    add("--dry-run", action="store_true", help="ask nothing: print how many requests, about how much, and one of them")
+
+
+def _add_gates(add: _Add) -> None:
     add("--gate", metavar="FILE", help="require this gate on the holdout instead of fitting one")
     add("--require-gate", action="store_true", help="exit 10 where the primary gate is null: nothing may be acted on")
     for rule, settings in RULE_OPTIONS.items():
         add(option_of(rule), **settings)
     add("--costs", metavar="FILE", help="TOML: costs wrong, unsafe, fallback, and [families.NAME] with the same three")
-    add("--input-usd-per-million", type=float, metavar="X", help="price of a million input tokens")
-    add("--compute-usd-per-hour", type=float, metavar="X", help="price of the machine per hour of requests")
+    add("--against", metavar="REPORT", help="compare decision by decision with this report, or run of reports")
+    add("--fail-on-regression", action="store_true", help="with --against: exit 10 where a decision got worse or moved")
+
+
+def _add_files(add: _Add) -> None:
     add("--no-states", action="store_true", help="leave every text of the cases out of the pages")
     add("--aggregate-only", action="store_true", help="leave single decisions out of pages and summaries too")
     add(
@@ -135,15 +168,20 @@ def add_options(parser: pytest.Parser) -> None:
         choices=TABLE_FORMATS,
         help="also write the decisions as a table; parquet needs decibench[parquet]; repeatable",
     )
-    add("--against", metavar="REPORT", help="compare decision by decision with this report, or run of reports")
-    add("--fail-on-regression", action="store_true", help="with --against: exit 10 where a decision got worse or moved")
-    add("--interleave", action="store_true", help="ask a case of every candidate before the next case")
+    add("--input-usd-per-million", type=float, metavar="X", help="price of a million input tokens")
+    add("--compute-usd-per-hour", type=float, metavar="X", help="price of the machine per hour of requests")
+
+
+def _add_timing(add: _Add) -> None:
     add("--latency", action="store_true", help="also run test_latency.py: requests of many shapes, timed; serial only")
-    _add_remote_options(group)
+    add("--load", action="store_true", help="also run test_load.py: many questions at once; serial, remote only")
+    help_ = f"with --load: requests at a time (default: {_CONCURRENCY})"
+    add("--concurrency", type=int, metavar="K", help=help_)
+    help_ = f"with --load: exit 10 where 1,000 decisions take longer, or one of them fails (default: {_MAX_TICK_MS:g})"
+    add("--max-tick-ms", type=float, metavar="MS", help=help_)
 
 
-def _add_remote_options(group: pytest.OptionGroup) -> None:
-    add = group.addoption
+def _add_network(add: _Add) -> None:
     add("--retries", type=int, default=0, metavar="N", help="repeat a request that may be answered later (default: 0)")
     add("--deadline", type=float, metavar="S", help="seconds for each attempt of a remote candidate (default: 30)")
     add("--rate-limit", type=float, metavar="N", help="requests per minute to each remote candidate, over all workers")
@@ -156,20 +194,13 @@ def _add_remote_options(group: pytest.OptionGroup) -> None:
     )
     add("--prices", metavar="FILE", help="TOML table of prices, which goes before the shipped one")
     add("--keep-raw", action="store_true", help="keep the text of replies, for python -m decibench.reports reparse")
-    add("--dry-run", action="store_true", help="ask nothing: print how many requests, about how much, and one of them")
-    add("--load", action="store_true", help="also run test_load.py: many questions at once; serial, remote only")
-    add(
-        "--concurrency",
-        type=int,
-        default=_CONCURRENCY,
-        metavar="K",
-        help=f"with --load: requests at a time (default: {_CONCURRENCY})",
-    )
-    add("--max-tick-ms", type=float, metavar="MS", help="with --load: exit 10 where 1,000 decisions take longer")
 
 
 def read_options(config: pytest.Config) -> Options:
-    """Read and check what can be checked without a suite; UsageError where it does not fit together."""
+    """Read and check what can be checked without a suite; UsageError where it does not fit together.
+
+    One line per option makes it long.
+    """
     get = config.getoption
     home = config.invocation_params.dir
 
@@ -180,13 +211,15 @@ def read_options(config: pytest.Config) -> Options:
     for name, what in _NAMING.items():
         if get(name) == "":
             raise pytest.UsageError(f"{name}: is empty; name {what} or leave it out")
+    if not get("--load"):
+        _check((get(name) is not None, f"{name} goes with --load: {why}") for name, why in _LOAD.items())
     default_file = home / DEFAULT_FILE
     options = Options(
         candidates=tuple(get("--candidate")),
         candidates_file=path("--candidates") or (default_file if os.path.lexists(default_file) else None),
         device=get("--device"),
         model_label=get("--model-label"),
-        shorthand={name: value for name in SHORTHAND if (value := get(f"--{name.replace('_', '-')}")) is not None},
+        shorthand={name: value for name in SHORTHAND if (value := get(option_of(name))) is not None},
         suite=str(get("--suite")),
         splits=tuple(get("--split")),
         families=tuple(get("--family")),
@@ -217,11 +250,12 @@ def read_options(config: pytest.Config) -> Options:
             max_usd=get("--max-usd"),
             prices=read_prices(path("--prices")),
             keep_raw=bool(get("--keep-raw")),
+            given=tuple(name for name in _REMOTE if get(name)),
         ),
         dry_run=bool(get("--dry-run")),
         load=bool(get("--load")),
-        concurrency=cast(int, get("--concurrency")),
-        max_tick_ms=get("--max-tick-ms"),
+        concurrency=_CONCURRENCY if get("--concurrency") is None else cast(int, get("--concurrency")),
+        max_tick_ms=_MAX_TICK_MS if get("--max-tick-ms") is None else cast(float, get("--max-tick-ms")),
         home=home,
     )
     _check(_together(options))
@@ -280,12 +314,12 @@ def _remote(options: Options) -> Iterable[tuple[bool, str]]:
         (not _is_amount(network.rate_limit), "--rate-limit: use requests per minute above 0"),
         (not _is_amount(network.max_usd), "--max-usd: use US dollars above 0"),
         (
-            options.concurrency != _CONCURRENCY and not options.load,
-            "--concurrency goes with --load: it says how many requests are sent at a time there",
+            not _is_amount(options.max_tick_ms),
+            f"--max-tick-ms {options.max_tick_ms:g}: use a number of milliseconds above 0",
         ),
         (
-            options.dry_run and (options.latency or options.load),
-            "--dry-run counts the requests of test_decisions.py alone: leave --latency and --load out",
+            options.dry_run and options.latency,
+            "--dry-run counts no requests of test_latency.py: leave --latency out",
         ),
         (
             options.dry_run and options.resume is not None,

@@ -150,7 +150,10 @@ def make_plan(options: Options) -> Plan:
     if not plan.cases:
         raise UsageError("--smoke takes development cases, and --split leaves none; leave --split out")
     if options.interleave and len(specs) == 1:
-        raise UsageError("--interleave lets candidates take turns: give a second --candidate, or leave it out")
+        lacking = "; ".join(f"{name} is not run: {what}" for name, what in not_run.items())
+        raise UsageError(
+            f"--interleave lets candidates take turns: {lacking or 'give a second --candidate'}, or leave it out"
+        )
     if len(plan.by_id) != len(plan.items):
         raise UsageError("two candidates produce the same item ids; rename one of them")
     if gate is not None:

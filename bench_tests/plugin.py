@@ -136,7 +136,7 @@ def pytest_runtest_makereport(
             "record": record.model_dump_json(),
             "raw": list(outcome.raw),
             "load": None if outcome.load is None else dict(outcome.load),
-            "outcome": record.outcome,
+            "outcome": "unasked" if outcome.unasked else record.outcome,
             "resumed": outcome.resumed,
             "unasked": outcome.unasked,
             "fatal": record.fatal.detail if record.fatal and not outcome.resumed else None,

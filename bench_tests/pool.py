@@ -219,6 +219,7 @@ class Pool:
         report = {
             "adapter": spec.adapter,
             "settings": spec.settings.model_dump(mode="json"),
+            **self.plan.options.network.terms(spec.settings),
             "identity": snapshot.content,
             "candidate_hash": snapshot.candidate_hash,
             "worker": self.worker,

@@ -37,6 +37,11 @@ def prices_of(options: Options, spec: CandidateSpec) -> Prices:
     )
 
 
+def token_prices_of(options: Options, spec: CandidateSpec) -> Prices:
+    """The prices of tokens alone: requests that are sent at once share the hours of a machine."""
+    return prices_of(options, spec).model_copy(update={"compute_usd_per_hour": None})
+
+
 def unknown_price(wire: Wire) -> str:
     """That no price is known, and what to do."""
     settings = wire.settings
@@ -47,9 +52,9 @@ def unknown_price(wire: Wire) -> str:
 def check_network(options: Options, specs: Sequence[CandidateSpec]) -> None:
     """UsageError where options about remote candidates are for none, or what one of them can cost is not known."""
     network, remote = options.network, [spec for spec in specs if spec.remote]
-    if network.chosen and not remote:
+    if network.given and not remote:
         what = "is about candidates that are asked over HTTP, and none is named"
-        raise UsageError(f"{', '.join(network.chosen)}: {what}; leave it out, or name one by --candidate")
+        raise UsageError(f"{', '.join(network.given)}: {what}; leave it out, or name one by --candidate")
     for spec in remote if network.max_usd is not None else ():
         wire = wire_of(spec)
         price = _price(wire, network.prices)

@@ -19,13 +19,13 @@ from decibench.bench_tests.raw import RAW, RawWriter
 from decibench.cases.door import UsageError
 from decibench.cases.request import request_hash
 from decibench.gates.rules import GATE_RULES, option_of
-from decibench.reports.journal import Header, JournalWriter, check_first_line, is_started, read_journal
-from decibench.reports.protocol import Protocol
+from decibench.reports.journal import Header, JournalWriter, Load, check_first_line, is_started, read_journal
 from decibench.reports.record import Failure, Record, failed_decisions, record_of
 
 ATTRIBUTE: Final = "decibench"
 """Name of the attribute on a call report that carries an item's outcome between processes."""
 
+_OPTIONS: Final = {"deadline_s": "--deadline", "retries": "--retries"}
 _OURS: Final = "test_decisions.py::test_decision"
 
 
@@ -126,8 +126,10 @@ class Recorder:
             # The terminal keeps every report to the end; ten thousand records need not be kept with them.
             content["record"] = content["load"] = content["raw"] = None
             if content["fatal"] is not None:
-                again = f"--resume {self.run_dir}" + ("" if content["unasked"] else " --retry-failed")
-                self.fatal = f"{item.candidate} cannot go on: {content['fatal']}; remedy it, then {again}"
+                remedy = f"remedy it, then --resume {self.run_dir} --retry-failed"
+                if content["unasked"]:
+                    remedy = f"allow as much again, or another amount, by --max-usd with --resume {self.run_dir}"
+                self.fatal = f"{item.candidate} cannot go on: {content['fatal']}; {remedy}"
         elif report.failed and report.when != "teardown" and item.id not in self._seen:
             crashed = report.when not in ("setup", "call")
             record = self._lost(item, crashed).model_dump_json()
@@ -222,7 +224,7 @@ def _check_resume(plan: Plan, run: Path) -> None:
         found = sorted(path.parent.name for path in run.glob("*/journal.jsonl"))
         there = f"it holds {', '.join(found)}" if found else "it holds no journal"
         raise UsageError(f"--resume {run}: no journal of {', '.join(paths)} there; {there}")
-    for path in paths.values():
+    for name, path in paths.items():
         if not path.exists():
             continue
         try:
@@ -232,17 +234,35 @@ def _check_resume(plan: Plan, run: Path) -> None:
                 continue
         except OSError as error:
             raise UsageError(f"--resume {run}: {path} cannot be used ({error.strerror})") from error
-        header = read_journal(path).header
+        journal = read_journal(path)
+        header = journal.header
         if header.suite != plan.suite_ref:
             raise UsageError(f"{path}: was recorded on another suite or version; start a new run")
         if header.protocol != plan.protocol:
-            raise UsageError(f"{path}: was recorded under another protocol: {_changed(header.protocol, plan.protocol)}")
+            before, now = (rules.model_dump(mode="json") for rules in (header.protocol, plan.protocol))
+            raise UsageError(f"{path}: was recorded under another protocol: {_changed(before, now)}")
+        _check_terms(
+            path,
+            journal.load,
+            plan.options.network.terms(plan.spec(name).settings),
+            may_grow=plan.options.retry_failed,
+        )
 
 
-def _changed(recorded: Protocol, now: Protocol) -> str:
-    """What differs between two protocols, by rule, and what to do."""
-    before, after = recorded.model_dump(mode="json"), now.model_dump(mode="json")
-    rules = [rule for rule in before if before[rule] != after[rule]]
-    named = {rule: option_of(rule) if rule in GATE_RULES else rule for rule in rules}
-    listed = ", ".join(f"{name} was {before[rule]}, is {after[rule]}" for rule, name in named.items())
+def _check_terms(path: Path, load: Load | None, now: Mapping[str, float | int], *, may_grow: bool) -> None:
+    """UsageError where a remote candidate was asked with another deadline or other retries than ``now``.
+
+    They ``may_grow`` where what failed is asked again: all that was answered would have been with more time, too.
+    """
+    told = {} if load is None else {name: getattr(load, name) for name in now}
+    before = {name: value for name, value in told.items() if value is not None}
+    if any(before[name] > now[name] or (before[name] < now[name] and not may_grow) for name in before):
+        raise UsageError(f"{path}: which decisions fail hangs on deadline and retries: {_changed(before, now)}")
+
+
+def _changed(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
+    """What differs between the rules of two runs, by rule, and what to do."""
+    rules = [rule for rule in before if before[rule] != now[rule]]
+    named = {rule: _OPTIONS.get(rule) or (option_of(rule) if rule in GATE_RULES else rule) for rule in rules}
+    listed = ", ".join(f"{name} was {before[rule]}, is {now[rule]}" for rule, name in named.items())
     return f"{listed}; repeat the options of that run, or start a new one"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -38,8 +37,6 @@ def check_command_line(config: pytest.Config, plan: Plan) -> None:
         _check_load(plan, parallel)
     elif named := next(_naming(config, "test_load", is_load), None):
         raise UsageError(f"{named}: requests are sent at once only where that is asked for; add --load")
-    elif plan.options.max_tick_ms is not None:
-        raise UsageError("--max-tick-ms goes with --load: it bounds what is measured there")
 
 
 def _check_latency(config: pytest.Config, parallel: bool) -> None:
@@ -67,9 +64,6 @@ def _check_load(plan: Plan, parallel: bool) -> None:
         raise UsageError("--rate-limit holds requests back, and --load would time that: leave one out")
     if not 1 <= options.concurrency <= REQUESTS:
         raise UsageError(f"--concurrency {options.concurrency}: a tick has {REQUESTS} requests; use 1 to {REQUESTS}")
-    limit = options.max_tick_ms
-    if limit is not None and not (limit > 0 and math.isfinite(limit)):
-        raise UsageError(f"--max-tick-ms {limit:g}: use a number of milliseconds above 0")
 
 
 def _check_one_body(spec: CandidateSpec) -> None:

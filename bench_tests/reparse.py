@@ -6,36 +6,30 @@ import importlib.metadata
 import shutil
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
 from pydantic import ConfigDict, ValidationError
 
-from decibench.bench_tests.answers import costs_of, score_answer
 from decibench.bench_tests.files import write_report_files
-from decibench.bench_tests.guard import failure_from, try_call
-from decibench.bench_tests.raw import RAW, KeptReply, key_of, read_raw
-from decibench.candidates.adapter import Answer, Identity
-from decibench.candidates.registry import REGISTRY
-from decibench.candidates.remote.refusals import refusal_of
-from decibench.candidates.remote.wire import Wire, answer_in
-from decibench.cases.distribution import Tolerances
+from decibench.bench_tests.fitted import fitted_gates
+from decibench.bench_tests.raw import RAW, key_of, read_raw
+from decibench.bench_tests.replies import readers_of
 from decibench.cases.door import UsageError
-from decibench.cases.errors import Problem, SuiteError
-from decibench.cases.jsonio import read_json
+from decibench.cases.errors import SuiteError
 from decibench.cases.loading import Suite, find_suite, load_suite
-from decibench.cases.request import request_of
-from decibench.cases.schema import Case, Model
+from decibench.cases.schema import Model
 from decibench.gates.concluding import conclude
-from decibench.gates.fitting import Gates, fit_gates, unfitted_gates
+from decibench.gates.fitting import Gates, unfitted_gates
+from decibench.gates.gate import Gate
 from decibench.gates.rules import chosen_rules, with_rules
 from decibench.reports.documents import damage, read_document
-from decibench.reports.journal import JOURNAL, Journal, JournalWriter, Load, read_journal
+from decibench.reports.journal import JOURNAL, Journal, JournalWriter, read_journal
 from decibench.reports.latency import Cost, Latency
 from decibench.reports.protocol import DEFAULT_PROTOCOL
-from decibench.reports.record import Decision, Failure, Record, failed_decisions, failure_of
+from decibench.reports.record import Decision, Record
 from decibench.reports.report import (
     REPORT,
     SCHEMA,
@@ -53,25 +47,45 @@ UNCHANGED: Final = "unchanged"
 
 @dataclass(frozen=True, slots=True)
 class Reparsed:
-    """What scoring a candidate's kept replies again came to.
+    """What scoring the kept replies of a candidate in ``folder`` again came to, nothing of it written.
 
-    ``kept`` of its ``records`` have replies that could be read again; the others stay as they are. ``changes`` counts
-    the decisions of all records by what became of them.
+    ``kept`` of the records of ``journal`` have replies that could be read again; the others stay as they are.
+    ``changes`` counts the decisions of all records by what became of them.
     """
 
-    name: str
-    records: int
+    folder: Path
+    suite: Suite
+    journal: Journal
     kept: int
     changes: Mapping[str, int]
     report: Report
+    gate: Gate
+
+    @property
+    def name(self) -> str:
+        """The candidate."""
+        return self.journal.header.candidate
 
     def lines(self) -> Iterator[str]:
         """Sentences for the terminal."""
-        others = "; the others stay as they were" if self.kept < self.records else ""
-        yield f"{self.name}: {self.kept} of {self.records} records have kept replies{others}"
+        records = len(self.journal.records)
+        others = "; the others stay as they were" if self.kept < records else ""
+        yield f"{self.name}: {self.kept} of {records} records have kept replies{others}"
         changed = sum(self.changes.values()) - self.changes.get(UNCHANGED, 0)
         yield f"  {changed} of {sum(self.changes.values())} decisions changed"
         yield from (f"  {what}: {count}" for what, count in self.changes.items() if what != UNCHANGED)
+
+    def write(self, out: Path) -> None:
+        """Write the journal, the replies and the files of the report below ``out``; OSError passes."""
+        place = out / self.name
+        writer = JournalWriter(place / JOURNAL, self.journal.header, new=True)
+        for load in self.journal.loads:
+            writer.load(load.model_dump())
+        for record in self.journal.records:
+            writer.record(record.model_dump_json())
+        writer.close()
+        shutil.copyfile(self.folder / RAW, place / RAW)
+        write_report_files(self.report, self.gate, place, cases=self.suite.cases)
 
 
 class _Item(Model):
@@ -119,8 +133,8 @@ def suite_of(folder: Path, named: str | None) -> Suite:
     return suite
 
 
-def reparse(folder: Path, out: Path, suite: Suite) -> Reparsed:
-    """Score the kept replies in ``folder`` again; journal and report that follow are written below ``out``.
+def reparse(folder: Path, suite: Suite) -> Reparsed:
+    """Score the kept replies in ``folder`` again, and make the report that follows.
 
     Latencies, tokens and attempts stay as measured, and so do the run's id and its looks at the holdout: the answers
     are the same. Raises SuiteError or UsageError where a file is missing or damaged.
@@ -128,7 +142,7 @@ def reparse(folder: Path, out: Path, suite: Suite) -> Reparsed:
     before = read_journal(folder / JOURNAL)
     told = _told(read_document(folder / REPORT, SCHEMA), folder / REPORT)
     protocol = with_rules(DEFAULT_PROTOCOL, chosen_rules(before.header.protocol))
-    readers = _readers(before, protocol.tolerances, folder)
+    readers = readers_of(before, protocol.tolerances, folder)
     kept = read_raw(folder / RAW)
     records, read = [], 0
     for record in before.records:
@@ -138,94 +152,10 @@ def reparse(folder: Path, out: Path, suite: Suite) -> Reparsed:
             continue
         read += 1
         records.append(reader.read(record, suite.by_id[record.case], replies))
-    header = before.header.model_copy(update={"protocol": protocol})
-    after = Journal(header, before.loads, records)
-    place = out / before.header.candidate
-    _write_journal(after, place)
-    shutil.copyfile(folder / RAW, place / RAW)
+    after = Journal(before.header.model_copy(update={"protocol": protocol}), before.loads, records)
     report, gates = _report(after, told, suite)
-    report = write_report_files(report, gates[primary_gate(protocol)], place, cases=suite.cases)
-    return Reparsed(before.header.candidate, len(records), read, _changes(before.records, records), report)
-
-
-@dataclass(slots=True)
-class _Reader:
-    """Reads replies of one candidate; ``answering`` is the model behind an alias, as its first answer stated it."""
-
-    wire: Wire
-    identity: Identity
-    tolerances: Tolerances
-    answering: str | None = None
-
-    def read(self, record: Record, case: Case, replies: Sequence[KeptReply]) -> Record:
-        """``record`` with the decisions that its ``replies`` give now; as it is where they tell nothing of them."""
-        last = replies[-1]
-        if last.status != 200:
-            refusal = refusal_of(last.status, _json_of(last))
-            return _failed(record, case, failure_of(refusal.code, refusal.detail, fatal=refusal.fatal))
-        contents = [content for reply in replies if (content := _json_of(reply)) is not None]
-        if len(contents) < len(replies):
-            refused = all(decision.failure is not None for decision in record.decisions)
-            no_json = failure_of("invalid-json", "the reply is no strict JSON")
-            return record if refused else _failed(record, case, no_json)
-        request = request_of(case)
-        bodies, _ = try_call(self.wire.bodies, request)
-        if bodies is None or len(bodies) != len(contents):
-            return record  # The reply to one of its bodies never came.
-        answer, error = try_call(answer_in, self.wire, request, contents)
-        decisions = None
-        if answer is not None:
-            decisions, error = try_call(self._score, case, answer)
-        if decisions is None:
-            assert error is not None
-            return _failed(record, case, failure_from(error, "exception"))
-        return record.model_copy(update={"decisions": decisions, "model": costs_of(answer).model})
-
-    def _score(self, case: Case, answer: Answer) -> list[Decision]:
-        decisions = score_answer(case, answer, self.identity, self.tolerances, answering=self.answering)
-        self.answering = self.answering or answer.model
-        return decisions
-
-
-def _json_of(reply: KeptReply) -> Any:
-    """The JSON value of a reply; None where it is no strict JSON."""
-    try:
-        return read_json(reply.text.encode())
-    except ValueError:
-        return None
-
-
-def _failed(record: Record, case: Case, failure: Failure) -> Record:
-    return record.model_copy(update={"decisions": failed_decisions(case, failure)})
-
-
-def _readers(journal: Journal, tolerances: Tolerances, folder: Path) -> dict[str, _Reader]:
-    """Readers by candidate hash, of what was asked over HTTP; the settings that were recorded hold no key."""
-    readers = {}
-    for load in journal.loads:
-        entry = REGISTRY.get(load.adapter or "")
-        if entry is None or not entry.remote:
-            continue
-        try:
-            settings = entry.settings_model.model_validate(load.settings)
-        except ValidationError as error:
-            message = f"the settings of {load.adapter} that it names are no longer valid; run it again"
-            raise SuiteError([Problem(str(folder / JOURNAL), message)]) from error
-        readers[load.candidate_hash] = _Reader(entry.wire(settings), _identity(load), tolerances)
-    return readers
-
-
-def _identity(load: Load) -> Identity:
-    return Identity(**{field.name: load.identity[field.name] for field in fields(Identity)})
-
-
-def _write_journal(journal: Journal, out: Path) -> None:
-    writer = JournalWriter(out / JOURNAL, journal.header, new=True)
-    for load in journal.loads:
-        writer.load(load.model_dump())
-    for record in journal.records:
-        writer.record(record.model_dump_json())
-    writer.close()
+    changes = _changes(before.records, records)
+    return Reparsed(folder, suite, after, read, changes, report, gates[primary_gate(protocol)])
 
 
 def _changes(before: Sequence[Record], after: Sequence[Record]) -> Counter[str]:
@@ -290,12 +220,4 @@ def _gates(told: _Told, candidate: CandidateRef, records: Sequence[Record], jour
     protocol = journal.header.protocol
     if not told.complete:
         return unfitted_gates(protocol, "the run is partial or incomplete; a gate needs all of its scope")
-    if "calibration" not in told.scope.splits and candidate.states_probabilities:
-        return unfitted_gates(protocol, "the scope leaves calibration out, on which a gate is fitted")
-    return fit_gates(
-        records,
-        protocol,
-        candidate_hash=candidate.hash,
-        suite_hash=suite.hash,
-        probabilities=candidate.states_probabilities,
-    )
+    return fitted_gates(candidate, records, protocol, suite_hash=suite.hash, splits=told.scope.splits)

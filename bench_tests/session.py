@@ -14,6 +14,8 @@ from decibench.bench_tests.guard import raised_in
 from decibench.bench_tests.junit import add_properties
 from decibench.bench_tests.progress import Progress
 from decibench.bench_tests.recorder import ATTRIBUTE, Recorder, item_id
+from decibench.candidates.config import CandidateSpec
+from decibench.candidates.remote.settings import RemoteSettings
 from decibench.cases.door import Exit
 from decibench.reports.report import Report
 
@@ -65,7 +67,7 @@ class Controller:
         return [
             f"decibench: {manifest.name} {manifest.version}, {len(recorder.collected)} of "
             f"{len(plan.scope) * len(plan.specs) * plan.options.trials} items, "
-            + ", ".join(f"{spec.name} on {spec.device}" for spec in plan.specs),
+            + ", ".join(f"{spec.name} {_place(spec)}" for spec in plan.specs),
             f"decibench: writing to {recorder.run_dir}",
         ]
 
@@ -75,7 +77,7 @@ class Controller:
         if content is None:
             return None
         if not report.passed:
-            return ("failed", "", "") if report.failed and self._live else None
+            return (report.outcome, "", "") if self._live else None
         category, letter, word = _STATUS[content["outcome"]]
         return (category, "", "") if self._live else (category, letter, word)
 
@@ -126,10 +128,8 @@ class Controller:
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """Print the reports of the run, and in any case who was not run."""
-        not_run = self._recorder.plan.not_run.items()
         if self._finished is None:
-            for name, what in not_run:
-                terminalreporter.write_line(f"NOT RUN: {name}: {what}", yellow=True)
+            self._say_not_run(terminalreporter)
             return
         from decibench.reports.regression import REGRESSION
         from decibench.reports.tables.regression import regression_counts
@@ -142,8 +142,7 @@ class Controller:
             print_report(console, report, rows=rows, regression=self._finished.regressions.get(report.candidate.name))
         if self._finished.comparison is not None:
             print_comparison(console, self._finished.comparison)
-        for name, what in not_run:
-            terminalreporter.write_line(f"NOT RUN: {name}: {what}", yellow=True)
+        self._say_not_run(terminalreporter)
         for error in self._finished.errors:
             terminalreporter.write_line(f"ERROR: {error}", red=True)
         if self._finished.warning is not None:
@@ -165,6 +164,12 @@ class Controller:
             terminalreporter.write_line(f"decibench: {kept} of {items} items had their record from before")
         if self._finished.reports:
             terminalreporter.write_line(f"decibench: reports in {self._recorder.run_dir}")
+
+    def _say_not_run(self, terminalreporter: Any) -> None:
+        """One sentence per candidate that lacks something; rich is not imported where none does."""
+        for name, what in self._recorder.plan.not_run.items():
+            console = console_of(terminalreporter)
+            console.print(f"NOT RUN: {name}: {what}", style="yellow", markup=False, highlight=False)
 
     def _finish(self, chosen_stop: bool) -> Any:
         from decibench.bench_tests.finish import Finished, finish
@@ -199,3 +204,8 @@ class Controller:
             self._progress = Progress(total, lambda line: reporter.rewrite(line, erase=True))
         item = self._recorder.plan.by_id[item_id(report.nodeid)]
         self._progress.update(self._recorder.counts, item.candidate)
+
+
+def _place(spec: CandidateSpec) -> str:
+    """Where a candidate answers: on a device of this machine, or at a host and port."""
+    return f"at {spec.settings.host}" if isinstance(spec.settings, RemoteSettings) else f"on {spec.device}"

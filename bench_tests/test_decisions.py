@@ -7,7 +7,7 @@ from typing import Final
 
 import pytest
 
-from decibench.bench_tests.explain import failure_text, miss_text
+from decibench.bench_tests.explain import failure_text, miss_text, unasked_text
 from decibench.bench_tests.plan import Item
 from decibench.bench_tests.pool import Pool
 
@@ -16,9 +16,14 @@ _STEERING: Final = (pytest.exit.Exception, unittest.SkipTest)
 
 
 def test_decision(decision: Item, candidates: Pool) -> None:
-    """Ask one case once. A wrong answer is recorded, and fails only with ``--on-miss=fail``."""
+    """Ask one case once. A wrong answer is recorded, and fails only with ``--on-miss=fail``.
+
+    What the run may not ask is skipped: nothing failed.
+    """
     outcome = candidates.measure(decision)
     developing = candidates.on_miss == "fail"
+    if outcome.unasked:
+        pytest.skip(unasked_text(outcome.record))
     if outcome.record.failed:
         if developing and isinstance(outcome.error, Exception) and not isinstance(outcome.error, _STEERING):
             raise outcome.error

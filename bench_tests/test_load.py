@@ -9,6 +9,7 @@ from decibench.bench_tests.load_cache import CacheReader
 from decibench.bench_tests.load_grid import Load, failed_sentence
 from decibench.bench_tests.load_report import LOAD_PLUGIN, LoadReports, load_report
 from decibench.bench_tests.pool import Pool
+from decibench.bench_tests.pricing import token_prices_of
 from decibench.candidates.remote.settings import RemoteSettings
 from decibench.reports.record import Failure
 
@@ -19,15 +20,16 @@ def test_load(candidate: str, candidates: Pool, request: pytest.FixtureRequest) 
     if isinstance(snapshot, Failure):
         pytest.fail(f"{candidate} could not be built: {snapshot.code}: {snapshot.detail}", pytrace=False)
     plan = candidates.plan
-    settings = plan.spec(candidate).settings
-    assert isinstance(settings, RemoteSettings)
-    load = Load(candidates, candidate, plan.options.concurrency, CacheReader(settings))
+    spec = plan.spec(candidate)
+    assert isinstance(spec.settings, RemoteSettings)
+    prices = token_prices_of(plan.options, spec)
+    load = Load(candidates, candidate, plan.options.concurrency, CacheReader(spec.settings), prices)
     try:
         arms = load.run()
     except CannotGoOn as error:
         request.session.shouldstop = f"{candidate} cannot go on: {error.failure.detail}"
         pytest.fail(f"{error.failure.code}: {error.failure.detail}", pytrace=False)
-    report = load_report(candidate, snapshot, plan.options, arms)
+    report = load_report(candidate, spec.settings, snapshot, plan.options, arms)
     reports = request.config.pluginmanager.get_plugin(LOAD_PLUGIN)
     assert isinstance(reports, LoadReports)
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol, TypeAlias
@@ -9,6 +10,9 @@ from typing import Any, Final, Protocol, TypeAlias
 from decibench.cases.request import Request
 
 JsonScalar: TypeAlias = str | int | float | bool | None
+
+MODEL_NAME: Final = re.compile(r"[A-Za-z0-9~/.][A-Za-z0-9._:/@+~-]{0,199}")
+"""The name of a model that answers; anything else that stands in its place may be a part of a request."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -166,9 +166,11 @@ def _resolve(
     entry = REGISTRY.get(adapter)
     if entry is None:
         # A table's adapter is a shipped one or a file, never another table.
-        known = ", ".join(REGISTRY if table else [*tables, *(n for n in REGISTRY if n not in tables)])
+        known = [*REGISTRY] if table else [*tables, *(n for n in REGISTRY if n not in tables)]
+        if file is None:
+            known.append(f"a name in a candidates file (there is no {DEFAULT_FILE} here)")
         what = "adapter" if table else "candidate"
-        raise UsageError(f"{where}: unknown {what} {adapter!r}; use {known}, or a path to a .py file")
+        raise UsageError(f"{where}: unknown {what} {adapter!r}; use {', '.join(known)}, or a path to a .py file")
     settings = _settings(entry, adapter, given, where, shorthand)
     if remedy := entry.check(settings):
         raise UsageError(f"{where}: {adapter} {remedy}")
@@ -207,8 +209,8 @@ def _fields(error: ValidationError, *, missing: bool) -> list[str]:
 
 
 def _lacking(adapter: str, name: str, where: str) -> str:
-    how = f"; give --{name.replace('_', '-')}, or set it in a candidates file" if name in SHORTHAND else ""
-    return f"{where}: {adapter} needs {name}{how}"
+    option = f"give --{name.replace('_', '-')}, or " if name in SHORTHAND else ""
+    return f"{where}: {adapter} needs {name}; {option}set it in a candidates file"
 
 
 def _place(where: str, name: str, shorthand: Mapping[str, str]) -> str:

@@ -116,7 +116,7 @@ REGISTRY: Final[dict[str, Entry]] = {
         remote=True,
     ),
     "llm-final": Entry(
-        "decibench.candidates.remote.llm.final:Final",
+        "decibench.candidates.remote.llm.final:FinalLine",
         "A language model that ends its text with a line FINAL: X: no probability metrics.",
         needs="provider, endpoint, model and max_tokens, by a candidates file",
         settings="decibench.candidates.remote.llm.settings:FinalSettings",

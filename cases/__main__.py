@@ -151,9 +151,11 @@ def _list(options: argparse.Namespace) -> Exit:
         print("  " + _summary(suite).replace("\n", "\n  "))
     print(f"  your own: a directory with {MANIFEST} (python -m decibench.cases freeze DIR), --suite DIR")
     print("\nCandidates")
-    for name, entry in REGISTRY.items():
-        print(f"  {name:<14} {entry.about} Needs: {entry.needs}.")
-    print("  path/to/file.py  your own module with create_candidate(device). Needs: what it imports.")
+    lines = {name: f"{entry.about} Needs: {entry.needs}." for name, entry in REGISTRY.items()}
+    lines["path/to/file.py"] = "Your own module with create_candidate(device). Needs: what it imports."
+    width = max(map(len, lines))
+    for name, line in lines.items():
+        print(f"  {name:<{width}}  {line}")
     return Exit.COMPLETE
 
 

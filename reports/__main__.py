@@ -189,10 +189,12 @@ def _reparse(options: argparse.Namespace) -> Exit:
     out: Path = options.out
     if out.exists():
         raise UsageError(f"--out {out}: is there already; name a directory that is not")
-    for folder in folders_with_replies(options.source):
-        found = reparse(folder, out, suite_of(folder, options.suite))
-        print("\n".join(found.lines()))
-        sys.stderr.write(f"wrote {out / found.name}\n")
+    # All are read before the first is written: a run that is half there would stand in the way of the next try.
+    found = [reparse(folder, suite_of(folder, options.suite)) for folder in folders_with_replies(options.source)]
+    for reparsed in found:
+        reparsed.write(out)
+        print("\n".join(reparsed.lines()))
+        sys.stderr.write(f"wrote {out / reparsed.name}\n")
     return Exit.COMPLETE
 
 

@@ -53,6 +53,8 @@ _ERRORS: Final[Mapping[str, Statistic]] = {
     "smooth_ece": smooth_calibration_errors,
 }
 _FEWER: Final = 5
+_OFF: Final = 1e-6
+"""A sum that is off 1 by no more may owe it to the arithmetic of floats."""
 _SAME: Final = 1e-12
 """Equal errors summed in another order."""
 
@@ -92,6 +94,18 @@ class Extremes(Model):
     zero_on_reference: Share
     top_one: Share
     accuracy_top_one: Share | None
+
+
+class Sums(Model):
+    """How far the probabilities of an answer are off a sum of 1 as they were stated, before they are normalised.
+
+    ``decisions`` are those of which it is known. ``largest`` is the largest |sum - 1| among them, ``beyond`` the share
+    that is off by more than 1e-6; both null where it is known of none.
+    """
+
+    decisions: int
+    largest: Error | None
+    beyond: Share | None
 
 
 class Scaled(Model):
@@ -148,6 +162,7 @@ class Calibration(Model):
     conclusion: str
     reliability: list[ReliabilityBin]
     extremes: Extremes
+    sums: Sums
     log_loss_by_floor: list[FloorLoss]
     temperature: TemperatureCheck | None
     no_temperature: str | None
@@ -212,6 +227,7 @@ def _measure(
         conclusion=_conclusion(errors["ece_10"]),
         reliability=reliability(top, d.correct, bands),
         extremes=_extremes(d, top),
+        sums=_sums(part.answered),
         log_loss_by_floor=list(_floor_losses(d, decimals)),
         temperature=check,
         no_temperature=no_check,
@@ -307,6 +323,13 @@ def _extremes(d: Distributions, top: Floats) -> Extremes:
         top_one=float(certain.mean()),
         accuracy_top_one=mean(d.correct[certain]),
     )
+
+
+def _sums(answered: Entries) -> Sums:
+    import numpy as np
+
+    off = np.array([abs(decision.raw_sum - 1) for _, decision in answered if decision.raw_sum is not None])
+    return Sums(decisions=len(off), largest=float(off.max()) if off.size else None, beyond=mean(off > _OFF))
 
 
 def _floor_losses(d: Distributions, decimals: int | None) -> Iterator[FloorLoss]:

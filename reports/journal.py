@@ -43,11 +43,14 @@ class Load(Model):
     """A candidate was built: who it says it is, and what that took in seconds, apart from the measured requests.
 
     ``adapter`` is the name of a shipped one, None for a file of one's own, and ``settings`` what was set of it: enough
-    to read its replies again, and never a key.
+    to read its replies again, and never a key. ``deadline_s`` is what an attempt of a remote candidate might take, and
+    ``retries`` how often it might be repeated: which decisions fail hangs on both.
     """
 
     adapter: str | None = None
     settings: dict[str, Any] = {}
+    deadline_s: float | None = None
+    retries: int | None = None
     identity: dict[str, Any]
     candidate_hash: str
     worker: str

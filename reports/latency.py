@@ -148,7 +148,7 @@ def cost_of(records: Sequence[Record], prices: Prices) -> Cost:
     tokens = {kind: [getattr(usage, kind) for usage in usages] for kind in TokenUsage.model_fields}
     parts: dict[str, list[float | None]] = {}
     if prices.input_usd_per_million is not None:
-        parts["input_usd"] = [_input_usd(usage, prices) for usage in usages]
+        parts["input_usd"] = [usd for usage in usages for usd in _input_usd(usage, prices)]
     if (output := prices.output_usd_per_million) is not None:
         parts["output_usd"] = [_priced(usage.output_tokens, output, _MILLION) for usage in usages]
     if (hour := prices.compute_usd_per_hour) is not None:
@@ -184,15 +184,14 @@ def _tells(usage: TokenUsage, prices: Prices) -> bool:
     )
 
 
-def _input_usd(usage: TokenUsage, prices: Prices) -> float | None:
-    """What the input costs, cached tokens at their own price; None where a count or a price for that is unknown."""
+def _input_usd(usage: TokenUsage, prices: Prices) -> tuple[float | None, float | None]:
+    """What uncached and cached input cost, each None where a count or a price for it is unknown."""
     price, cached_price = prices.input_usd_per_million, prices.cached_input_usd_per_million
     cached = 0 if usage.cached_tokens is None and cached_price is None else usage.cached_tokens
     if usage.input_tokens is None or cached is None or cached > usage.input_tokens:
-        return None
-    fresh_usd = _priced(usage.input_tokens - cached, price, _MILLION)
-    cached_usd = _priced(cached, cached_price, _MILLION) if cached else 0.0
-    return None if fresh_usd is None or cached_usd is None else fresh_usd + cached_usd
+        return None, None
+    uncached_usd = _priced(usage.input_tokens - cached, price, _MILLION)
+    return uncached_usd, _priced(cached, cached_price, _MILLION) if cached else 0.0
 
 
 def _priced(amount: float | None, price: float | None, unit: float) -> float | None:

@@ -11,7 +11,8 @@ from typing import Annotated, Any, Final, Literal, TypeAlias
 from pydantic import Field
 
 from decibench.cases.schema import Model
-from decibench.reports.record import Count, Decision, Seconds
+from decibench.reports.latency import AtLeast, Cost, Prices, cost_of
+from decibench.reports.record import Count, Record, Seconds
 
 LOAD: Final = "load.json"
 LOAD_SCHEMA: Final = "decibench.load/1"
@@ -24,7 +25,8 @@ class Tick:
     """Requests that were sent together: wall seconds from the first sent to the last answered, and what came back.
 
     ``failures`` counts failed decisions by code, ``failed_by_code`` the requests in which each code occurs. ``models``
-    counts answers by the model that says it answered; ``repeats`` are attempts that were made again.
+    counts answers by the model that says it answered; ``repeats`` are attempts that were made again, which ``cost``
+    counts too.
     """
 
     seconds: float
@@ -35,20 +37,22 @@ class Tick:
     failed_by_code: Counter[str]
     models: Counter[str]
     repeats: int
+    cost: Cost
 
 
-def tick_of(seconds: float, asked: Sequence[Sequence[Decision]], models: Sequence[str | None], repeats: int) -> Tick:
-    """Count what the requests of a tick came to: the decisions of each, and the model that says it answered."""
-    codes = [[decision.failure.code for decision in decisions if decision.failure] for decisions in asked]
+def tick_of(seconds: float, records: Sequence[Record], prices: Prices) -> Tick:
+    """Count what the requests of a tick came to, each of them a record."""
+    codes = [[decision.failure.code for decision in record.decisions if decision.failure] for record in records]
     return Tick(
         seconds=seconds,
-        requests=len(asked),
-        decisions=sum(map(len, asked)),
+        requests=len(records),
+        decisions=sum(len(record.decisions) for record in records),
         failed_requests=sum(map(bool, codes)),
         failures=Counter(code for found in codes for code in found),
         failed_by_code=Counter(code for found in codes for code in set(found)),
-        models=Counter(model for model in models if model is not None),
-        repeats=repeats,
+        models=Counter(record.model for record in records if record.model is not None),
+        repeats=sum(len(record.earlier) for record in records),
+        cost=cost_of(records, prices),
     )
 
 
@@ -83,7 +87,7 @@ class Arm(Model):
     ``max_s`` is the slowest tick; ``p50_s`` and ``p95_s`` are by linear interpolation. ``decisions_per_s`` are valid
     decisions by the seconds of all ticks: what failed is no throughput. ``models`` counts requests by the model that
     said it answered. ``repeats`` are attempts that were made again, in the time of their tick. ``cache`` is null where
-    the server reports no counters.
+    the server reports no counters. ``cost`` holds the tokens of all attempts, and what those cost.
     """
 
     states: States
@@ -100,6 +104,7 @@ class Arm(Model):
     models: dict[str, Count]
     repeats: Count
     cache: CacheCounts | None
+    cost: Cost
 
 
 class LoadGate(Model):
@@ -113,9 +118,10 @@ class LoadGate(Model):
 class LoadReport(Model):
     """The load test of a candidate, as ``load.json`` holds it.
 
-    ``concurrency`` is the number of requests at a time, ``retries`` how often a request might be repeated.
+    ``concurrency`` is the number of requests at a time, ``deadline_s`` the seconds that an attempt might take, and
+    ``retries`` how often a request might be repeated.
     ``warm_up_ticks`` of each arm came first and are in no figure. ``repeated_to_unique`` is the ratio of the medians of
-    both arms: an observation, null where a decision failed. ``gate`` is null where none was asked for.
+    both arms: an observation, null where a decision failed.
     """
 
     schema_: Annotated[Literal["decibench.load/1"], Field(alias="schema")] = LOAD_SCHEMA
@@ -124,13 +130,14 @@ class LoadReport(Model):
     candidate_hash: str
     identity: dict[str, Any]
     concurrency: Annotated[int, Field(ge=1)]
+    deadline_s: Annotated[float, Field(gt=0)]
     retries: Count
     requests_per_tick: Annotated[int, Field(ge=1)]
     questions_per_request: Annotated[int, Field(ge=1)]
     warm_up_ticks: Count
     arms: Annotated[list[Arm], Field(min_length=1)]
     repeated_to_unique: float | None
-    gate: LoadGate | None
+    gate: LoadGate
 
     @property
     def failed_decisions(self) -> int:
@@ -146,7 +153,8 @@ class LoadReport(Model):
 def arm_of(states: States, ticks: Sequence[Tick], cache: CacheCounts | None) -> Arm:
     """The figures of ``ticks``, at least one.
 
-    >>> ticks = [Tick(seconds, 10, 1000, 0, Counter(), Counter(), Counter(), 0) for seconds in (1.0, 1.0, 2.0)]
+    >>> free = cost_of([], Prices())
+    >>> ticks = [Tick(seconds, 10, 1000, 0, Counter(), Counter(), Counter(), 0, free) for seconds in (1.0, 1.0, 2.0)]
     >>> arm = arm_of("unique", ticks, None)
     >>> arm.p50_s, round(arm.p95_s, 2), arm.max_s, arm.decisions_per_s
     (1.0, 1.9, 2.0, 750.0)
@@ -173,7 +181,24 @@ def arm_of(states: States, ticks: Sequence[Tick], cache: CacheCounts | None) -> 
         models=dict(sum((tick.models for tick in ticks), Counter[str]()).most_common()),
         repeats=sum(tick.repeats for tick in ticks),
         cache=cache,
+        cost=cost_sum([tick.cost for tick in ticks]),
     )
+
+
+def cost_sum(costs: Sequence[Cost]) -> Cost:
+    """The sum of ``costs``, at least one and all by the same prices; a total with an unknown part is unknown."""
+    at_least = [cost.at_least for cost in costs]
+    known = {name: _sum([getattr(part, name) for part in at_least]) for name in AtLeast.model_fields}
+    totals = {
+        name: _sum([getattr(cost, name) for cost in costs])
+        for name in Cost.model_fields
+        if name not in ("prices", "at_least")
+    }
+    return Cost(prices=costs[0].prices, at_least=AtLeast(**known), **totals)
+
+
+def _sum(values: Sequence[Any]) -> Any:
+    return None if None in values else sum(values)
 
 
 def repeated_to_unique(arms: Sequence[Arm]) -> float | None:
@@ -191,11 +216,7 @@ def check_load(arms: Sequence[Arm], max_tick_ms: float) -> LoadGate:
     """Whether the slowest tick of every arm took at most ``max_tick_ms`` milliseconds, and no decision failed."""
     failed, decisions = sum(arm.failed_decisions for arm in arms), sum(arm.decisions for arm in arms)
     slowest = max(arms, key=lambda arm: arm.max_s)
-    found = f"the slowest tick took {1000 * slowest.max_s:,.0f} ms ({slowest.states} states)"
-    too_slow = 1000 * slowest.max_s > max_tick_ms
-    reasons = [f"{found}, and at most {max_tick_ms:g} ms were allowed"] if too_slow else []
-    if failed:
-        reasons.append(f"{failed:,} of {decisions:,} decisions failed")
-    if reasons:
-        return LoadGate(max_tick_ms=max_tick_ms, passed=False, reason="; ".join(reasons))
-    return LoadGate(max_tick_ms=max_tick_ms, passed=True, reason=f"{found}, and no decision failed")
+    tick = f"the slowest tick took {1000 * slowest.max_s:,.0f} ms ({slowest.states} states), of {max_tick_ms:g} allowed"
+    lost = f"{failed:,} of {decisions:,} decisions failed" if failed else "no decision failed"
+    passed = 1000 * slowest.max_s <= max_tick_ms and not failed
+    return LoadGate(max_tick_ms=max_tick_ms, passed=passed, reason=f"{tick}; {lost}")

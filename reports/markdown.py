@@ -8,12 +8,17 @@ from typing import Final
 from decibench.reports.comparisons.comparison import Comparison
 from decibench.reports.regression import Regression
 from decibench.reports.report import Report
-from decibench.reports.tables.comparison import comparison_conclusions, comparison_head, comparison_tables
+from decibench.reports.tables.comparison import (
+    comparison_conclusions,
+    comparison_head,
+    comparison_tables,
+    not_run_sentences,
+)
 from decibench.reports.tables.gates import gate_sentences
 from decibench.reports.tables.layout import Table
 from decibench.reports.tables.overview import decision_line, headline, notes, report_tables
-from decibench.reports.tables.plain import in_cell, in_paragraph, plain
-from decibench.reports.tables.provenance import provenance
+from decibench.reports.tables.plain import in_cell, in_code, in_paragraph, plain
+from decibench.reports.tables.provenance import JSON_FACTS, provenance
 from decibench.reports.tables.regression import regression_sentences, regression_tables
 from decibench.reports.tables.sections import Section, detailed_sections, leading_sections
 from decibench.reports.tables.worst import worst_tables
@@ -36,13 +41,14 @@ def summary_markdown(report: Report, *, rows: bool = True, regression: Regressio
         tables = list(regression_tables(regression)) if rows else []
         parts += _sections([Section("Against the blessed report", list(regression_sentences(regression)), tables)])
     parts += _sections(detailed_sections(report))
-    parts += [_heading("##", "Provenance"), _bullets(f"{name}: {value}" for name, value in provenance(report))]
+    parts += [_heading("##", "Provenance"), _facts(report)]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
 def comparison_markdown(comparison: Comparison) -> str:
     """The comparison as Markdown: what was compared, what the data support, the tables, and the method."""
     parts = ["# Comparison", *map(in_paragraph, comparison_head(comparison))]
+    parts += map(in_paragraph, not_run_sentences(comparison))
     parts += [_bullets(comparison_conclusions(comparison)), in_paragraph(f"({comparison.note}.)")]
     parts += map(_table, comparison_tables(comparison))
     return "\n\n".join(part for part in parts if part) + "\n"
@@ -63,8 +69,16 @@ def _bullets(sentences: Iterable[str]) -> str:
     return "\n".join(f"- {in_paragraph(sentence)}" for sentence in sentences)
 
 
+def _facts(report: Report) -> str:
+    facts = [
+        f"{in_paragraph(name)}: {in_code(value)}" if name in JSON_FACTS else in_paragraph(f"{name}: {value}")
+        for name, value in provenance(report)
+    ]
+    return "\n".join(f"- {fact}" for fact in facts)
+
+
 def _table(table: Table, heading: str = "##") -> str:
-    lines = [_row(table.columns), _row(["---", *["---:"] * (len(table.columns) - 1)])]
+    lines = [_row(table.columns), _row(["---"] * table.keys + ["---:"] * (len(table.columns) - table.keys))]
     return "\n".join([_heading(heading, table.title), "", *lines, *map(_row, table.rows)])
 
 

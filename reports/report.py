@@ -48,6 +48,17 @@ class CandidateRef(Model):
         """False where the identity declares choices alone: nothing that rests on probabilities exists then."""
         return self.identity.get("probability_readout") is not False
 
+    @property
+    def remote(self) -> bool:
+        """Whether the identity says that another machine, or a server, answers: latencies then hold a network."""
+        return self.identity.get("device") == "remote"
+
+    @property
+    def asked_model(self) -> str | None:
+        """The model that was asked for; None where the identity names none."""
+        asked: str | None = self.identity.get("settings", {}).get("asked_model") or self.identity.get("model")
+        return asked
+
 
 class Scope(Model):
     """What was asked for and what of it was measured.
@@ -126,6 +137,11 @@ class Report(Model):
     cost: Cost
     records: list[Record]
     seal: str = ""
+
+    @property
+    def answered_by(self) -> list[str]:
+        """The models that said they gave answers that were scored, each once; empty where none was named."""
+        return list(dict.fromkeys(record.model for record in self.records if record.model and record.scored))
 
 
 def primary_gate(protocol: Protocol) -> Literal["empirical", "certified", "joint"]:

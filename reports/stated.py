@@ -191,10 +191,15 @@ class _Gates(_Part):
     cost: _Cost | None
 
 
+class _Settings(_Part):
+    asked_model: str | None = None
+
+
 class _Identity(_Part):
     model: str | None = None
     revision: str | None = None
     decimals: int | None = None
+    settings: _Settings = _Settings()
     probability_readout: bool = True
 
 

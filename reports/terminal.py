@@ -87,7 +87,7 @@ def _print(console: Console, table: Table) -> None:
     for widths in _parts(table, console.width):
         shown = RichTable(box=box.SIMPLE_HEAD, pad_edge=False)
         for place, width in widths.items():
-            justify: Literal["left", "right"] = "right" if place else "left"
+            justify: Literal["left", "right"] = "left" if place < table.keys else "right"
             shown.add_column(Text(one_line(table.columns[place])), justify=justify, width=width, overflow="fold")
         for row in table.rows:
             shown.add_row(*(Text(one_line(row[place])) for place in widths))
@@ -95,22 +95,35 @@ def _print(console: Console, table: Table) -> None:
 
 
 def _parts(table: Table, room: int) -> Iterator[dict[int, int]]:
-    """The columns, each with its width, in parts that fit side by side, each part with the first column.
+    """The columns, each with its width, in parts that fit side by side, each part with those that name its rows.
 
-    A column is no narrower than its longest word: half a number reads as another number.
+    A column is no narrower than its longest word: half a number reads as another number. Names fold where else not
+    even one figure would fit beside them.
     """
     cells = [
         [one_line(column), *(one_line(row[place]) for row in table.rows)] for place, column in enumerate(table.columns)
     ]
     least = [max((len(word) for cell in column for word in cell.split()), default=1) for column in cells]
     most = [max(map(len, column)) for column in cells]
-    part = [0]
-    for place in range(1, len(cells)):
-        if len(part) > 1 and sum(least[p] + _GAP for p in [*part, place]) > room:
+    names = list(range(table.keys))
+    _narrow(least, table.keys, room)
+    part = [*names]
+    for place in range(table.keys, len(cells)):
+        if len(part) > len(names) and sum(least[p] + _GAP for p in [*part, place]) > room:
             yield _spread(part, least, most, room)
-            part = [0]
+            part = [*names]
         part.append(place)
     yield _spread(part, least, most, room)
+
+
+def _narrow(least: list[int], keys: int, room: int) -> None:
+    """Shorten the widest of the first ``keys`` widths until the widest other column fits beside all of them."""
+    left = room - max((width + _GAP for width in least[keys:]), default=0)
+    while sum(width + _GAP for width in least[:keys]) > left:
+        widest = max(range(keys), key=least.__getitem__)
+        if least[widest] == 1:
+            return
+        least[widest] -= 1
 
 
 def _spread(part: Sequence[int], least: Sequence[int], most: Sequence[int], room: int) -> dict[int, int]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from decibench.candidates.adapter import Answer, Attempt, CandidateError, Identity, Traffic, Usage
 from decibench.candidates.remote.allowance import Allowance
@@ -44,7 +45,7 @@ class RemoteCandidate:
     def decide(self, request: Request) -> Answer:
         """Post the bodies of ``request`` one after the other, and read the replies; CandidateError where one fails."""
         replies: list[Reply] = []
-        for body in self._wire.bodies(request):
+        for body in self._bodies(request):
             try:
                 replies.append(self._transport.post(body, self._wire.usage))
             except CandidateError as error:
@@ -67,6 +68,12 @@ class RemoteCandidate:
         """Close the connections."""
         self._transport.close()
 
+    def _bodies(self, request: Request) -> Sequence[Mapping[str, Any]]:
+        try:
+            return self._wire.bodies(request)
+        except CandidateError as error:
+            raise _told(error) from None
+
 
 def _key_of(wire: Wire) -> Key | None:
     # A function of its own: no frame that something is raised in holds the key.
@@ -75,7 +82,7 @@ def _key_of(wire: Wire) -> Key | None:
 
 
 def _told(error: CandidateError, *took: Reply | CandidateError) -> CandidateError:
-    """``error`` with what all bodies of its request ``took``."""
+    """``error`` with what all bodies of its request ``took``: nothing where there were none."""
     return CandidateError(
         error.code,
         error.detail,
@@ -89,7 +96,7 @@ def _told(error: CandidateError, *took: Reply | CandidateError) -> CandidateErro
 def _usage(parts: Sequence[Usage]) -> Usage:
     def total(values: Sequence[int | None]) -> int | None:
         known = [value for value in values if value is not None]
-        return sum(known) if values and len(known) == len(values) else None
+        return sum(known) if len(known) == len(values) else None
 
     return Usage(
         total([part.input_tokens for part in parts]),

@@ -33,7 +33,8 @@ class Connections(httpx.BaseTransport):
 
     Proxies of the environment (HTTPS_PROXY, HTTP_PROXY, ALL_PROXY, less NO_PROXY) are used, but never to a loopback
     address: a key may travel there unencrypted. Certificates are always verified, by the authorities of certifi or
-    those that SSL_CERT_FILE or SSL_CERT_DIR name. CandidateError (invalid-proxy) where a proxy cannot be used.
+    those that SSL_CERT_FILE or SSL_CERT_DIR name. CandidateError (invalid-proxy, invalid-certificates) where the
+    environment names what cannot be used.
     """
 
     def __init__(self, url: str) -> None:
@@ -44,7 +45,7 @@ class Connections(httpx.BaseTransport):
             detail = "the proxy that the environment names is no http:// or https:// URL; correct or unset it"
             raise CandidateError("invalid-proxy", detail) from None
         self._pool = httpcore.ConnectionPool(
-            ssl_context=httpx.create_ssl_context(),
+            ssl_context=_authorities(),
             proxy=proxy,
             max_connections=None,
             max_keepalive_connections=100,
@@ -92,7 +93,8 @@ def refusal_from(error: Exception, deadline_s: float) -> Refusal:
         return Refusal("connection-failed", "no connection to the server", again=True, unsent=True)
     kind = type(error).__name__
     if isinstance(error, httpcore.NetworkError | httpcore.RemoteProtocolError):
-        return Refusal("connection-lost", f"the connection broke before the reply was complete ({kind})", again=True)
+        detail = f"the connection broke before the reply was complete, or the reply is no HTTP ({kind})"
+        return Refusal("connection-lost", detail, again=True)
     return Refusal("client-error", f"the request could not be sent, or its reply not be received ({kind})")
 
 
@@ -152,6 +154,14 @@ def _left(moment: float | None, late: type[httpcore.TimeoutException]) -> float:
     if seconds <= 0:
         raise late
     return seconds
+
+
+def _authorities() -> ssl.SSLContext:
+    try:
+        return httpx.create_ssl_context()
+    except OSError:
+        detail = "SSL_CERT_FILE or SSL_CERT_DIR names no readable file of authorities; correct or unset it"
+        raise CandidateError("invalid-certificates", detail) from None
 
 
 def _proxy_to(url: str) -> httpcore.Proxy | None:

@@ -5,25 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from decibench.candidates.adapter import Answer, Identity, Usage
+from decibench.candidates.adapter import Answer, Usage
 from decibench.candidates.remote.decisions_reply import TYPES, read_reply
+from decibench.candidates.remote.identity import remote_identity
+from decibench.candidates.remote.prices import ApiName
 from decibench.candidates.remote.reading import stated_usage
 from decibench.candidates.remote.settings import RemoteSettings, UrlPath
 from decibench.cases.jsonio import canonical_json
 from decibench.cases.request import Request
-from decibench.cases.schema import Noul, Question, State, Text
+from decibench.cases.schema import Noul, Question, State
 
 
 class DecisionsSettings(RemoteSettings):
     """A server of the OpenAI-style decisions API.
 
     ``path`` is where it is asked below the endpoint; servers of the System One body, whatever their path, are asked
-    by ``systemone``. The model that answers must be ``expect_model`` where that is set; else it must not change
-    during a run.
+    by ``systemone``.
     """
 
     path: UrlPath = "/v1/decisions"
-    expect_model: Text | None = None
 
 
 class Decisions:
@@ -35,7 +35,7 @@ class Decisions:
     instructions.
     """
 
-    api = "decisions"
+    api: ApiName = "decisions"
     headers: Mapping[str, str] = {}
     key_header = ("Authorization", "Bearer ")
     most_output_tokens = None
@@ -43,19 +43,7 @@ class Decisions:
     def __init__(self, settings: DecisionsSettings) -> None:
         self.settings = settings
         self.url = settings.endpoint + settings.path
-        self.identity = Identity(
-            model=settings.expect_model or settings.model,
-            device="remote",
-            decimals=settings.decimals,
-            settings={
-                "api": self.api,
-                "url": self.url,
-                "asked_model": settings.model,
-                "json_states": "compact JSON text",
-                "noul_criteria": "after the instructions",
-            },
-            alias=settings.expect_model is None,
-        )
+        self.identity = remote_identity(self, json_states="compact JSON text", noul_criteria="after the instructions")
 
     def bodies(self, request: Request) -> Sequence[Mapping[str, Any]]:
         """One body for all questions, in order, each named by its id."""

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from typing import Annotated, Final, TypeAlias
+from typing import Annotated, Final, Literal, TypeAlias
 
 from pydantic import Field, ValidationError
 
@@ -17,14 +17,17 @@ from decibench.cases.door import UsageError
 from decibench.cases.errors import Problem, problems_of
 from decibench.cases.schema import Model, Text
 
+ApiName: TypeAlias = Literal["systemone", "decisions", "chat", "messages"]
+"""An API as prices know it."""
+
 SHIPPED: Final = Path(__file__).with_name("prices.toml")
 """The table that comes with decibench."""
 
 HIGHEST: Final = 1e6
 """Most US dollars per million tokens: more is a slip of the pen."""
 
-ADDED_TOKENS: Final = 1_000
-"""Input tokens that a provider may count beyond the body: its own text around a request.
+MOST_ADDED_TOKENS: Final = 1_000
+"""The most input tokens that a provider is taken to count beyond the body: its own text around a request.
 
 A byte of a body makes at most one token, as tokenisers join bytes and never split them; but the model also reads text
 of the provider. For a question of one line that was about 300 tokens, and a thousand leaves room for more.
@@ -44,7 +47,7 @@ class PriceEntry(Model):
     """
 
     host: Text | None = None
-    api: Text
+    api: ApiName
     model: Text
     input: _Usd
     output: _Usd
@@ -96,11 +99,11 @@ class Price:
     def most(self, body_bytes: int, most_output_tokens: int | None) -> float | None:
         """The most US dollars that a request with such a body can cost; None where nothing bounds its output.
 
-        That is an upper bound as long as the provider adds at most ``ADDED_TOKENS`` of its own.
+        That is an upper bound as long as the provider adds at most ``MOST_ADDED_TOKENS`` of its own.
         """
         if most_output_tokens is None and self.output:
             return None
-        read = (body_bytes + ADDED_TOKENS) * max(self.input, self.cached_input or 0.0)
+        read = (body_bytes + MOST_ADDED_TOKENS) * max(self.input, self.cached_input or 0.0)
         return (read + (most_output_tokens or 0) * self.output) / _MILLION
 
 

@@ -1,4 +1,4 @@
-"""What the replies of decision APIs have in common, read strictly: the envelope, its members, and token counts.
+"""What replies have in common, read strictly: the model that answered, token counts, and the envelope of decision APIs.
 
 Whether a distribution, a choice and a score are legal is left to the rules of all answers.
 """
@@ -8,14 +8,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, TypeVar
 
-from decibench.candidates.adapter import CandidateError, Usage
+from decibench.candidates.adapter import MODEL_NAME, CandidateError, Usage
 from decibench.cases.distribution import InvalidAnswer, finite_number
 
 Kind = TypeVar("Kind")
 
 _KINDS: Final[Mapping[type, str]] = {str: "a text", dict: "an object", list: "a list"}
-_LONGEST_MODEL: Final = 200
-"""Characters; what is longer or not printable is no name of a model, and goes into no record."""
+_INPUT: Final = ("input_tokens",)
+_OUTPUT: Final = ("output_tokens",)
+_CACHED: Final = ("input_tokens_details", "cached_tokens")
 
 
 def envelope(content: Any, kind: type[Kind]) -> tuple[str, Kind]:
@@ -25,8 +26,6 @@ def envelope(content: Any, kind: type[Kind]) -> tuple[str, Kind]:
     invalid-token-count.
     """
     try:
-        if not isinstance(content, dict):
-            raise InvalidAnswer("invalid-reply", f"the reply is {type(content).__name__}, not an object")
         model = _model(content)
         answers = member(content, "answers", kind)
         _check_usage(member(content, "usage", dict))
@@ -36,27 +35,57 @@ def envelope(content: Any, kind: type[Kind]) -> tuple[str, Kind]:
 
 
 def stated_usage(content: Any) -> Usage:
-    """The tokens that a reply states; unknown where it states none.
+    """The tokens that a reply of a decision API states; unknown where it states none.
+
+    >>> stated_usage({"usage": {"input_tokens": 120, "input_tokens_details": {"cached_tokens": 100}}})
+    Usage(input_tokens=120, output_tokens=None, cached_tokens=100)
+    """
+    stated = _at(content, "usage")
+    return counted(count_at(stated, *_INPUT), count_at(stated, *_OUTPUT), count_at(stated, *_CACHED))
+
+
+def counted(read: int | None, written: int | None, cached: int | None) -> Usage:
+    """The tokens that a server states, as far as they can be.
 
     No request takes 0 input tokens: a server that says so does not count. Nor can more be cached than were read.
 
-    >>> stated_usage({"usage": {"input_tokens": 120, "output_tokens": 0}})
+    >>> counted(120, 0, 100)
+    Usage(input_tokens=120, output_tokens=0, cached_tokens=100)
+    >>> counted(120, 0, 121)
     Usage(input_tokens=120, output_tokens=0, cached_tokens=None)
-    >>> stated_usage({"usage": {"input_tokens": 120, "input_tokens_details": {"cached_tokens": 100}}})
-    Usage(input_tokens=120, output_tokens=None, cached_tokens=100)
-    >>> stated_usage({"usage": {"input_tokens": 120, "input_tokens_details": {"cached_tokens": 121}}})
-    Usage(input_tokens=120, output_tokens=None, cached_tokens=None)
-    >>> stated_usage({"usage": {"input_tokens": 0, "output_tokens": 0}})
+    >>> counted(0, 0, 0)
     Usage(input_tokens=None, output_tokens=None, cached_tokens=None)
     """
-    stated = _object(content, "usage")
-    read, written = _count(stated.get("input_tokens")) or None, _count(stated.get("output_tokens"))
-    cached = _count(_object(stated, "input_tokens_details").get("cached_tokens"))
     return Usage(
-        read,
+        read or None,
         written if read or written else None,
-        cached if read is not None and cached is not None and cached <= read else None,
+        cached if read and cached is not None and cached <= read else None,
     )
+
+
+def count_at(of: Any, *path: str) -> int | None:
+    """The count at ``path`` below ``of``; None where it is not there or no count.
+
+    >>> count_at({"details": {"cached": 3}}, "details", "cached")
+    3
+    """
+    found = _at(of, *path)
+    return found if type(found) is int and found >= 0 else None
+
+
+def _at(of: Any, *path: str) -> Any:
+    """The value at ``path`` below ``of``; None where there is none."""
+    for name in path:
+        of = of.get(name) if isinstance(of, dict) else None
+    return of
+
+
+def answered_by(content: Any) -> str:
+    """The model that a reply says it is of; CandidateError: invalid-reply, missing-model, invalid-model."""
+    try:
+        return _model(content)
+    except InvalidAnswer as error:
+        raise CandidateError(error.code, error.detail) from None
 
 
 def confidence_of(answer: Mapping[str, Any]) -> float:
@@ -77,27 +106,17 @@ def member(of: Mapping[str, Any], name: str, kind: type[Kind]) -> Kind:
     return found
 
 
-def _model(reply: Mapping[str, Any]) -> str:
+def _model(reply: Any) -> str:
+    if not isinstance(reply, dict):
+        raise InvalidAnswer("invalid-reply", f"the reply is {type(reply).__name__}, not an object")
     model = member(reply, "model", str)
-    if not model.strip() or not model.isprintable() or len(model) > _LONGEST_MODEL:
-        raise InvalidAnswer("invalid-model", f"model is no name of 1 to {_LONGEST_MODEL} printable characters")
+    if not MODEL_NAME.fullmatch(model):
+        raise InvalidAnswer("invalid-model", "model is no name: 1 to 200 ASCII letters, digits and . _ : / @ + ~ -")
     return model
 
 
 def _check_usage(usage: Mapping[str, Any]) -> None:
     """Counts may be left out or null; one that is there must be a count."""
-    counts = {name: usage.get(name) for name in ("input_tokens", "output_tokens")}
-    counts["cached_tokens"] = _object(usage, "input_tokens_details").get("cached_tokens")
-    for name, count in counts.items():
-        if count is not None and _count(count) is None:
-            raise InvalidAnswer("invalid-token-count", f"{name} is no whole number from 0 up")
-
-
-def _count(value: Any) -> int | None:
-    return value if type(value) is int and value >= 0 else None
-
-
-def _object(of: Any, name: str) -> Mapping[str, Any]:
-    """The member ``name`` where it is an object, else an empty one."""
-    found = of.get(name) if isinstance(of, dict) else None
-    return found if isinstance(found, dict) else {}
+    for path in (_INPUT, _OUTPUT, _CACHED):
+        if _at(usage, *path) is not None and count_at(usage, *path) is None:
+            raise InvalidAnswer("invalid-token-count", f"{path[-1]} is no whole number from 0 up")

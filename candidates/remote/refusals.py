@@ -22,6 +22,12 @@ class Refusal:
     unsent: bool = False
 
 
+NO_JSON: Final = Refusal(
+    "invalid-json",
+    "the reply is no strict JSON: cut off, a key that appears twice, NaN, a number that is too long, nested too deeply "
+    "or not UTF-8",
+)
+
 _SPENT: Final = frozenset(
     {"enforced_spend_limit_reached", "insufficient_quota", "billing_hard_limit_reached", "billing_error"}
 )

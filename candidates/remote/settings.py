@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from ipaddress import ip_address
 from typing import Annotated, Final
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from pydantic import AfterValidator, Field
 
@@ -13,7 +14,6 @@ from decibench.candidates.settings import Settings
 from decibench.cases.schema import Text
 
 _VARIABLE: Final = re.compile(r"[A-Z_][A-Z0-9_]*")
-_LOOPBACK: Final = re.compile(r"localhost|127(\.\d{1,3}){3}|\[?::1\]?")
 _PATH: Final = re.compile(r"/[\w.~%:@/+-]*", re.ASCII)
 _PLAIN: Final = re.compile(r"[!-~]+")
 _VARIABLE_NAME: Final = "must be the NAME of an environment variable in capitals, never the key itself"
@@ -25,7 +25,10 @@ def is_loopback(host: str) -> bool:
     >>> is_loopback("127.0.0.1"), is_loopback("localhost.example.com")
     (True, False)
     """
-    return _LOOPBACK.fullmatch(host) is not None
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 def check_endpoint(endpoint: str) -> str:
@@ -38,16 +41,38 @@ def check_endpoint(endpoint: str) -> str:
         raise ValueError("must be a URL of ASCII characters without spaces; write other scripts as %.. and xn--")
     try:
         parts = urlsplit(endpoint)
-        port_is_valid = parts.port is None or parts.port > 0
+        host = parts.hostname or ""
+        # What the look-up of a name does first: labels that are empty or too long fail here.
+        host.encode("idna")
     except ValueError:
-        raise ValueError("must be a URL such as https://api.example.com") from None
-    if parts.scheme not in ("http", "https") or not parts.hostname or not port_is_valid:
+        raise ValueError("names no host that can be asked; write it as https://api.example.com") from None
+    if parts.scheme not in ("http", "https") or not host:
         raise ValueError("must be a URL that begins with https:// or http://")
+    _check_host(host, bracketed=parts.netloc.startswith("["))
+    _check_port(parts)
     if parts.username or parts.password or "@" in parts.netloc:
         raise ValueError("must not hold a user or password; name the variable of the key by key_env")
     if parts.query or parts.fragment:
         raise ValueError("must be a base URL without ? and #")
     return endpoint.rstrip("/")
+
+
+def _check_host(host: str, *, bracketed: bool) -> None:
+    """ValueError where ``host`` looks like an address and is none: what stands last in a name is no number."""
+    if bracketed or host.rpartition(".")[2].isdecimal():
+        try:
+            ip_address(host)
+        except ValueError:
+            raise ValueError("names no host that can be asked: its address is none of IPv4 or IPv6") from None
+
+
+def _check_port(parts: SplitResult) -> None:
+    try:
+        valid = parts.port is None or parts.port > 0
+    except ValueError:
+        valid = False
+    if not valid:
+        raise ValueError("must have a port from 1 to 65535, or none")
 
 
 def check_path(path: str) -> str:
@@ -77,7 +102,8 @@ class RemoteSettings(Settings):
     """Where a model is asked and how.
 
     ``endpoint`` is a base URL. ``key_env`` names the environment variable that holds the key; without it none is sent.
-    ``deadline_s`` is the time an attempt may take. ``decimals`` is the rounding that the provider is known to use.
+    ``deadline_s`` is the time an attempt may take. ``decimals`` is the rounding that the provider is known to use. The
+    model that answers must be ``expect_model`` where that is set; else it must not change during a run.
     """
 
     endpoint: Endpoint
@@ -85,6 +111,7 @@ class RemoteSettings(Settings):
     key_env: Variable | None = None
     deadline_s: Annotated[float, Field(gt=0, le=3600)] = 30.0
     decimals: Annotated[int, Field(ge=1, le=17)] | None = None
+    expect_model: Text | None = None
 
     @property
     def host(self) -> str:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal, TypeAlias
 
-from decibench.candidates.adapter import Answer, Identity, Usage
+from decibench.candidates.adapter import Answer, Usage
+from decibench.candidates.remote.identity import remote_identity
+from decibench.candidates.remote.prices import ApiName
 from decibench.candidates.remote.reading import stated_usage
 from decibench.candidates.remote.settings import Endpoint, RemoteSettings, UrlPath, Variable
 from decibench.candidates.remote.systemone_reply import read_reply
 from decibench.cases.request import Request
-from decibench.cases.schema import Text
 
 Jev: TypeAlias = Literal["jev-1.13.0"]
 JEV: Final[Jev] = "jev-1.13.0"
@@ -19,12 +20,10 @@ JEV: Final[Jev] = "jev-1.13.0"
 class SystemOneSettings(RemoteSettings):
     """A server of the System One protocol.
 
-    ``path`` is where it is asked below the endpoint: a gateway may serve this protocol under the path of another. The
-    model that answers must be ``expect_model`` where that is set; else it must not change during a run.
+    ``path`` is where it is asked below the endpoint: a gateway may serve this protocol under the path of another.
     """
 
     path: UrlPath = "/v1/systemone"
-    expect_model: Text | None = None
 
 
 class JevSettings(SystemOneSettings):
@@ -43,7 +42,7 @@ class JevSettings(SystemOneSettings):
 class SystemOne:
     """The System One wire format."""
 
-    api = "systemone"
+    api: ApiName = "systemone"
     headers: Mapping[str, str] = {}
     key_header = ("Authorization", "Bearer ")
     most_output_tokens = None
@@ -51,13 +50,7 @@ class SystemOne:
     def __init__(self, settings: SystemOneSettings) -> None:
         self.settings = settings
         self.url = settings.endpoint + settings.path
-        self.identity = Identity(
-            model=settings.expect_model or settings.model,
-            device="remote",
-            decimals=settings.decimals,
-            settings={"api": self.api, "url": self.url, "asked_model": settings.model},
-            alias=settings.expect_model is None,
-        )
+        self.identity = remote_identity(self)
 
     def bodies(self, request: Request) -> Sequence[Mapping[str, Any]]:
         """One body for all questions, with members in the order of the official client."""

@@ -7,13 +7,16 @@ a distribution, a choice and a score are legal is left to the rules of all answe
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from decibench.candidates.adapter import Answer, QuestionAnswer, QuestionFailure
 from decibench.candidates.remote.reading import confidence_of, envelope, member
 from decibench.cases.distribution import InvalidAnswer, finite_number
 from decibench.cases.request import Request
 from decibench.cases.schema import Question, Score
+
+_UNASKED: Final = QuestionFailure("unasked-question", "the question was not asked")
+"""What stands in the place of an answer to no question: that there is one fails the request, whatever it says."""
 
 
 def read_reply(request: Request, content: Any) -> Answer:
@@ -23,13 +26,13 @@ def read_reply(request: Request, content: Any) -> Answer:
     of its question.
     """
     model, answers = envelope(content, dict)
-    return Answer({key: _read(request.questions.get(key), answer) for key, answer in answers.items()}, model=model)
+    asked = request.questions
+    read = {key: _read(asked[key], answer) if key in asked else _UNASKED for key, answer in answers.items()}
+    return Answer(read, model=model)
 
 
-def _read(question: Question | None, answer: Any) -> QuestionAnswer | QuestionFailure:
+def _read(question: Question, answer: Any) -> QuestionAnswer | QuestionFailure:
     try:
-        if question is None:
-            raise InvalidAnswer("unasked-question", "the question was not asked")
         if not isinstance(answer, dict):
             raise InvalidAnswer("invalid-answer", f"the answer is {type(answer).__name__}, not an object")
         if answer.get("type") != question.type:

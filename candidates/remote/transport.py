@@ -15,11 +15,14 @@ from decibench.candidates.adapter import Attempt, CandidateError, RawReply, Traf
 from decibench.candidates.remote.budget import Spending
 from decibench.candidates.remote.connection import Connections, refusal_from, until
 from decibench.candidates.remote.pace import Pace, wait_before
-from decibench.candidates.remote.refusals import Refusal, refusal_of
+from decibench.candidates.remote.refusals import NO_JSON, Refusal, refusal_of
 from decibench.cases.jsonio import canonical_json, read_json
 
 MOST_BYTES: Final = 2 * 1024 * 1024
 """Most bytes of a reply; more are not read."""
+
+_SHORTEST_KEY: Final = 8
+"""Characters. Local servers take keys such as none or model, which are no secret, and stand in replies as words."""
 
 _NOTHING: Final = Usage(0, 0, 0)
 """What a request took that never reached a server."""
@@ -36,7 +39,8 @@ class Key(httpx.Auth):
         self._prefix = prefix
         self._key = key
         # In JSON any character may be written as an escape, and a slash with a backslash before it.
-        self._repeated = re.compile("".join(rf"(?:\\?{re.escape(c)}|(?i:\\u{ord(c):04x}))" for c in key))
+        repeated = "".join(rf"(?:\\?{re.escape(c)}|(?i:\\u{ord(c):04x}))" for c in key)
+        self._repeated = re.compile(repeated) if len(key) >= _SHORTEST_KEY else None
 
     def __repr__(self) -> str:
         return "Key(***)"
@@ -47,8 +51,8 @@ class Key(httpx.Auth):
         yield request
 
     def redacted(self, text: str) -> str:
-        """``text`` without the key, which a server may repeat."""
-        return self._repeated.sub("***", text)
+        """``text`` without the key, which a server may repeat; a key that could be any word stays."""
+        return text if self._repeated is None else self._repeated.sub("***", text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,9 +162,13 @@ class Transport:
             return self._spending.reserve(size)
         except CandidateError as error:
             unasked = error.unasked and not course.earlier
-            traffic = course.traffic()
             raise CandidateError(
-                error.code, error.detail, fatal=error.fatal, traffic=traffic, unasked=unasked
+                error.code,
+                error.detail,
+                fatal=error.fatal,
+                usage=_NOTHING,
+                traffic=course.traffic(),
+                unasked=unasked,
             ) from None
 
     def _wait_after(self, received: _Received, refusal: Refusal, course: _Course) -> float:
@@ -234,5 +242,5 @@ def _read(status: int, headers: Mapping[str, str], body: bytes) -> _Received:
 def _no_json(headers: Mapping[str, str]) -> Refusal:
     kind = headers.get("content-type", "").partition(";")[0].strip().lower()
     if not kind or kind == "application/json" or kind.endswith("+json"):
-        return Refusal("invalid-json", "the reply is no strict JSON: cut off, a key that appears twice, or NaN")
+        return NO_JSON
     return Refusal("wrong-content-type", "the server answered something else than JSON; check endpoint and path")

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from decibench.candidates.adapter import Answer, CandidateError, Identity, Usage
+from decibench.candidates.remote.prices import ApiName
 from decibench.candidates.remote.settings import RemoteSettings
 from decibench.cases.request import Request
 
@@ -27,8 +28,8 @@ class Wire(Protocol):
         ...
 
     @property
-    def api(self) -> str:
-        """Name of the API as prices are looked up by: systemone, decisions, chat or messages."""
+    def api(self) -> ApiName:
+        """Name of the API as prices are looked up by."""
         ...
 
     @property

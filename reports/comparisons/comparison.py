@@ -29,6 +29,7 @@ class Compared(Model):
     """A report that is compared: who answered, when, and the seal of the report. ``candidate`` is its name here.
 
     ``states_probabilities`` is false of a model that states choices alone: it has no figure that rests on them.
+    ``answered_by`` are the models that said they answered. ``remote`` tells that latencies hold a network.
     """
 
     candidate: str
@@ -36,6 +37,8 @@ class Compared(Model):
     revision: str | None
     candidate_hash: str | None
     states_probabilities: bool
+    answered_by: list[str]
+    remote: bool
     run: str
     created: str
     complete: bool
@@ -46,7 +49,8 @@ class Compared(Model):
 class Standing(Model):
     """One candidate's headline figures, and its accuracy by family, variant and tag (``difficulty hard``).
 
-    They are over all attempted decisions, failed ones counting as wrong, as in its report.
+    They are over all attempted decisions, failed ones counting as wrong, as in its report. ``p50_s`` and
+    ``usd_per_1000_decisions`` are of the whole run, all splits and variants; null where they are not known.
     """
 
     candidate: str
@@ -60,6 +64,7 @@ class Standing(Model):
     selective_risk: float | None
     unsafe_acceptance: float | None
     p50_s: float | None
+    usd_per_1000_decisions: float | None
     by_family: dict[str, float | None]
     by_variant: dict[str, float | None]
     by_tag: dict[str, float | None]
@@ -71,7 +76,8 @@ class Comparison(Model):
     ``complete`` is true when every report is complete and at most 0.1% of the ``decisions`` had to be ``dropped``;
     otherwise no candidate is called higher or lower than another. ``identity_notes`` are to be read first: they tell
     where one name stands, or may stand, for two models. ``ranks`` are by ``primary_metric``. ``not_run`` were asked
-    for and have no figures.
+    for and have no figures; ``not_run_reasons`` says what those lacked of which the run knows it, and is null where
+    finished runs are compared.
     """
 
     schema_: Annotated[Literal["decibench.comparison/2"], Field(alias="schema")] = SCHEMA
@@ -95,20 +101,23 @@ class Comparison(Model):
     contrasts: list[Contrast]
     ranks: list[Rank]
     not_run: list[str]
+    not_run_reasons: dict[str, str] | None = None
 
 
 def compare(
     reports: Sequence[Report],
     not_run: Sequence[str] = (),
     *,
+    reasons: Mapping[str, str] | None = None,
     reference: str | None = None,
     margin: float | None = None,
 ) -> Comparison:
     """Compare ``reports`` with ``reference``, a name of one of them (default: the first).
 
-    ``margin`` asks whether a candidate is worse than the reference by less than that share in the primary metric.
-    Partial or incomplete reports are listed and not contrasted. SuiteError names what keeps reports from being
-    compared at all; UsageError where the reference is none of them or the margin no share.
+    ``reasons`` says by name why candidates were not run, as far as that is known. ``margin`` asks whether a candidate
+    is worse than the reference by less than that share in the primary metric. Partial or incomplete reports are listed
+    and not contrasted. SuiteError names what keeps reports from being compared at all; UsageError where the reference
+    is none of them or the margin no share.
     """
     if margin is not None and not 0 < margin < 1:
         raise UsageError(f"--margin {margin:g}: must be a share between 0 and 1; write 0.02 for two points")
@@ -143,6 +152,7 @@ def compare(
         contrasts=list(found.contrasts),
         ranks=list(found.ranks),
         not_run=list(not_run),
+        not_run_reasons=None if reasons is None else {name: reasons[name] for name in not_run if name in reasons},
     )
 
 
@@ -205,6 +215,8 @@ def _compared(name: str, report: Report) -> Compared:
         revision=identity.get("revision"),
         candidate_hash=report.candidate.hash,
         states_probabilities=report.candidate.states_probabilities,
+        answered_by=report.answered_by,
+        remote=report.candidate.remote,
         run=report.run,
         created=report.created,
         complete=report.complete,
@@ -229,6 +241,7 @@ def _standing(name: str, report: Report, split: Split | None) -> Standing:
         selective_risk=overall.selective_risk if overall else None,
         unsafe_acceptance=overall.unsafe_acceptance if overall else None,
         p50_s=latency.p50_s if latency else None,
+        usd_per_1000_decisions=_usd_per_1000(report),
         by_family=_accuracies(metrics.by_family if metrics else {}),
         by_variant=_accuracies(metrics.by_variant if metrics else {}),
         by_tag=_accuracies(
@@ -237,6 +250,12 @@ def _standing(name: str, report: Report, split: Split | None) -> Standing:
             else {}
         ),
     )
+
+
+def _usd_per_1000(report: Report) -> float | None:
+    decisions = sum(len(record.decisions) for record in report.records)
+    total = report.cost.total_usd
+    return None if total is None or not decisions else 1000 * total / decisions
 
 
 def _accuracies(slices: Mapping[str, Metrics]) -> dict[str, float | None]:

@@ -11,7 +11,8 @@ from decibench.reports.pages.chart import Chart
 from decibench.reports.pages.series import Series
 from decibench.reports.pages.theme import inline, spans, themed
 from decibench.reports.report import Report
-from decibench.reports.tables.layout import Table, share
+from decibench.reports.tables.comparison import network_sentences
+from decibench.reports.tables.layout import Table, dollars, share
 
 _MACHINE = ("platform", "machine", "cpus")
 """What an environment says of the machine."""
@@ -19,19 +20,22 @@ _MACHINE = ("platform", "machine", "cpus")
 
 def tradeoff_chart(comparison: Comparison, reports: Mapping[str, Report], series: Series) -> Chart | None:
     """Candidates by median latency and macro accuracy; None where none has both."""
-    placed = [row for name, report in reports.items() if (row := _row(name, report, comparison)) is not None]
+    usd = {standing.candidate: standing.usd_per_1000_decisions for standing in comparison.standings}
+    placed = [row for name, report in reports.items() if (row := _row(name, report, comparison, usd[name])) is not None]
     if not placed:
         return None
     figures = "; ".join(f"{row['candidate']} {row['p50']}, {row['text']}, {row['cost']}" for row in placed)
     said = [
-        f"Median request latency and cost per 1,000 decisions, both of the whole run, beside macro accuracy on "
+        "Median request latency and cost per 1,000 decisions, both of the whole run, beside macro accuracy on "
         f"{comparison.split}: {figures}. Accuracy is over core variants; latency and cost are over all splits and "
-        "variants, warm-ups apart, and latency over failed requests too where they were timed. Whether a model answers "
-        "on this machine or on another one is not told apart.",
+        "variants, warm-ups apart, and latency over failed requests too where they were timed.",
+        *network_sentences(comparison),
     ]
-    missing = [*(name for name in reports if name not in {row["candidate"] for row in placed}), *comparison.not_run]
+    missing = [name for name in reports if name not in {row["candidate"] for row in placed}]
     if missing:
         said.append(f"Not in the drawing, for want of a latency or an accuracy: {', '.join(missing)}.")
+    if comparison.not_run:
+        said.append(f"Not run: {', '.join(comparison.not_run)}.")
     columns = ["candidate", "macro_accuracy", "95% interval", "p50", "cost per 1,000 decisions"]
     rows = [[row[name] for name in ("candidate", "text", "interval", "p50", "cost")] for row in placed]
     title = "Quality, latency and cost"
@@ -51,22 +55,14 @@ def conditions(reports: Mapping[str, Report]) -> Iterator[str]:
         yield "The reports name different machines, which are in the difference too."
 
 
-def usd_per_1000(report: Report) -> float | None:
-    """US dollars per 1,000 decisions of the run, all splits and variants; None where the total is not known."""
-    decisions = sum(len(record.decisions) for record in report.records)
-    total = report.cost.total_usd
-    return None if total is None or not decisions else 1000 * total / decisions
-
-
-def _row(name: str, report: Report, comparison: Comparison) -> dict[str, Any] | None:
+def _row(name: str, report: Report, comparison: Comparison, usd: float | None) -> dict[str, Any] | None:
     latency, split = report.latency.overall, comparison.split
     accuracy = report.metrics[split].overall.macro_accuracy if split else None
     # A logarithm has no place for a clock that stood still.
     if latency is None or latency.p50_s <= 0 or accuracy is None or split is None:
         return None
     interval = report.evidence.intervals[split].macro_accuracy.interval if report.evidence else None
-    usd = usd_per_1000(report)
-    cost = "cost unknown" if usd is None else f"{usd:.4g} USD"
+    cost = "cost unknown" if usd is None else f"{dollars(usd)} USD"
     return {
         "candidate": name,
         "p50_ms": 1000 * latency.p50_s,

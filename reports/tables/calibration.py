@@ -85,6 +85,9 @@ def _rows(columns: Sequence[Calibration]) -> Iterator[_Row]:
     yield "zero_anywhere", lambda c: share(c.extremes.zero_anywhere)
     yield "zero_on_reference", lambda c: share(c.extremes.zero_on_reference)
     yield "top_one (accuracy)", lambda c: f"{share(c.extremes.top_one)} ({share(c.extremes.accuracy_top_one)})"
+    if any(c.sums.decisions for c in columns):
+        yield "sum_error, largest", lambda c: "-" if c.sums.largest is None else f"{c.sums.largest:.2g}"
+        yield "sum_error above 1e-06", lambda c: share(c.sums.beyond)
 
 
 def _figure(figure: Figure) -> str:

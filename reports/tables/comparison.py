@@ -8,11 +8,11 @@ from typing import Any, Final
 from decibench.reports.comparisons.comparison import Comparison
 from decibench.reports.comparisons.conclusions import bare, level, spread, undetected
 from decibench.reports.comparisons.contrasts import Contrast
-from decibench.reports.tables.layout import Table, count, millis, number, share
+from decibench.reports.tables.layout import Table, count, dollars, millis, number, share
 
 _SHORT = 12
 """Letters of a hash that a table shows."""
-_LABELS: Final = {"p50_s": "request latency, p50"}
+_LABELS: Final = {"p50_s": "request latency, p50", "usd_per_1000_decisions": "cost per 1,000 decisions, USD"}
 """Figures that are printed in another unit than they are named after."""
 _OF_PROBABILITIES: Final = frozenset(
     {"brier_score", "log_loss", "accepted", "coverage", "selective_risk", "unsafe_acceptance"}
@@ -31,15 +31,33 @@ def comparison_head(comparison: Comparison) -> Iterator[str]:
     )
     silent = [compared.candidate for compared in c.compared if not compared.states_probabilities]
     if silent:
-        yield (
-            f"Without probabilities: {', '.join(silent)}. What rests on probabilities is n/a there, and compared only "
-            "between the others."
-        )
+        others = len(c.compared) - len(silent)
+        where = ["n/a", "n/a there, and not compared", "n/a there, and compared only between the others"][
+            min(others, 2)
+        ]
+        yield f"Without probabilities: {', '.join(silent)}. What rests on probabilities is {where}."
+    yield from network_sentences(c)
     if c.decisions:
         yield (
             f"Dropped from the differences: {c.dropped} of {c.decisions} core decisions, those to which not every "
             "candidate has a valid answer. The figures side by side count failed ones as wrong."
         )
+
+
+def network_sentences(comparison: Comparison) -> Iterator[str]:
+    """That latencies of some hold a network and those of others do not; nothing where all are alike."""
+    far = [compared.candidate for compared in comparison.compared if compared.remote]
+    near = [compared.candidate for compared in comparison.compared if not compared.remote]
+    if far and near:
+        yield (
+            f"The latencies of {', '.join(far)} hold a network, those of {', '.join(near)} hold none: they cannot be "
+            "set against each other."
+        )
+
+
+def not_run_sentences(comparison: Comparison) -> Iterator[str]:
+    """Why candidates were not run, as far as it is known."""
+    yield from (f"{name} was not run: {reason}." for name, reason in (comparison.not_run_reasons or {}).items())
 
 
 def comparison_tables(comparison: Comparison) -> Iterator[Table]:
@@ -101,6 +119,8 @@ def _reports(comparison: Comparison) -> list[list[str]]:
         "seal": lambda seal: _text(seal[:_SHORT]),
     }
     rows = [[name, *(form(getattr(r, name)) for r in comparison.compared)] for name, form in formats.items()]
+    if any(r.answered_by for r in comparison.compared):
+        rows.append(["answered by", *(_text(", ".join(r.answered_by)) for r in comparison.compared)])
     extents = ["complete" if r.complete else "PARTIAL" if r.partial else "INCOMPLETE" for r in comparison.compared]
     return [*rows, ["extent", *extents]]
 
@@ -117,6 +137,7 @@ def _standings(comparison: Comparison) -> list[list[str]]:
         "selective_risk": share,
         "unsafe_acceptance": share,
         "p50_s": lambda seconds: "-" if seconds is None else f"{millis(seconds)} ms",
+        "usd_per_1000_decisions": dollars,
     }
     silent = {compared.candidate for compared in comparison.compared if not compared.states_probabilities}
     rows = [
@@ -141,7 +162,7 @@ def difference_tables(comparison: Comparison) -> Iterator[Table]:
     if rest:
         rows = [[*_figures(c), _p(c.paired.p_value), _detectable(c)] for c in rest]
         title = f"Scenario-weighted differences from {reference}, of shares in points (descriptive: no conclusion)"
-        yield Table(title, [*columns, "unadjusted p", "detectable"], rows)
+        yield Table(title, [*columns, "unadjusted p", "detectable"], rows, keys=2)
 
 
 def _figures(contrast: Contrast) -> Sequence[str]:

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A title, column names and rows of text; the first column is left-aligned."""
+    """A title, column names and rows of text; the first ``keys`` columns name a row and are left-aligned."""
 
     title: str
     columns: Sequence[str]
     rows: Sequence[Sequence[str]]
+    keys: int = 1
 
 
 def share(value: float | None) -> str:
@@ -39,6 +40,15 @@ def millis(seconds: float | None) -> str:
     if seconds is None:
         return "-"
     return f"{1000 * seconds:.2f}" if abs(1000 * seconds) < 1e6 else f"{1000 * seconds:g}"
+
+
+def dollars(value: float | None) -> str:
+    """US dollars in four significant digits; said to be unknown where they are, which is not nothing.
+
+    >>> dollars(0.00123456), dollars(None)
+    ('0.001235', 'unknown')
+    """
+    return "unknown" if value is None else f"{value:.4g}"
 
 
 def points(value: float | None) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from decibench.reports.load import Arm, LoadReport
+from decibench.reports.load import Arm, LoadReport, cost_sum
 from decibench.reports.tables.layout import Table, millis, share
 
 
@@ -30,14 +30,29 @@ def load_sentences(load: LoadReport) -> Iterator[str]:
         )
     if any(arm.cache is not None for arm in load.arms):
         yield "Cache hits are as the server counts them, with what others asked of it at the time."
+    yield from _spending(load)
     if repeats := sum(arm.repeats for arm in load.arms):
         yield f"{repeats} attempts were repeated; they and their waits are in the times."
+    yield f"Gate {'passed' if load.gate.passed else 'failed'}: {load.gate.reason}."
+
+
+def _spending(load: LoadReport) -> Iterator[str]:
+    """What tokens were told, by which prices they cost what they do, and what is not known."""
+    cost = cost_sum([arm.cost for arm in load.arms])
+    if cost.prices.stated is None:
+        yield "The cost is unknown: no price is known."
+    else:
+        yield f"The cost is of the tokens of the counted ticks, warm-ups apart, by {cost.prices.stated}."
+    if cost.untold:
+        yield f"{cost.untold:,} of {cost.attempts:,} requests did not tell their tokens, and may have taken some."
 
 
 def load_tables(load: LoadReport) -> Iterator[Table]:
-    """Ticks by kind of states; where decisions failed, why."""
+    """Ticks by kind of states, and their tokens; where decisions failed, why."""
     columns = ["states", "p50", "p95", "max", "decisions/s", "failed", "cache hits"]
     yield Table(f"Load of {load.candidate}, ms per tick", columns, [_row(arm) for arm in load.arms])
+    columns = ["states", "input tokens", "of them cached", "output tokens", "cost, USD"]
+    yield Table("Tokens and cost under load", columns, [_tokens(arm) for arm in load.arms])
     failures = [
         [f"{arm.states} states: {failure.code}", f"{failure.decisions:,}", str(failure.requests)]
         for arm in load.arms
@@ -55,3 +70,21 @@ def _row(arm: Arm) -> list[str]:
         f"{arm.failed_decisions:,} of {arm.decisions:,}",
         "not reported" if arm.cache is None else share(arm.cache.hit_rate),
     ]
+
+
+def _tokens(arm: Arm) -> list[str]:
+    cost, known = arm.cost, arm.cost.at_least
+    return [
+        arm.states,
+        _amount(cost.input_tokens, known.input_tokens),
+        _amount(cost.cached_tokens, known.cached_tokens),
+        _amount(cost.output_tokens, known.output_tokens),
+        _amount(cost.total_usd, known.usd, ",.6f"),
+    ]
+
+
+def _amount(total: float | None, at_least: float | None, form: str = ",") -> str:
+    """A total; else what is known of it, where that is more than nothing."""
+    if total is not None:
+        return format(total, form)
+    return f"at least {at_least:{form}}" if at_least else "unknown"

@@ -99,6 +99,7 @@ def notes(report: Report, *, rows: bool = True) -> Iterator[str]:
         yield f"{scope.set_aside} records of an earlier candidate hash are set aside."
     yield from _failures(report)
     yield from _lenient(report)
+    yield from _answering(report)
     if not report.candidate.states_probabilities:
         yield (
             "The candidate states choices alone: without probabilities there is no gate, no brier_score, no log_loss, "
@@ -145,6 +146,14 @@ def _lenient(report: Report) -> Iterator[str]:
                 f"{m.lenient_readable:,}, {m.lenient_correct:,} of them right: accuracy would be "
                 f"{share(m.lenient_accuracy)} in place of {share(m.accuracy)}. They count as failed everywhere else."
             )
+
+
+def _answering(report: Report) -> Iterator[str]:
+    """Which model said it answered, and which was asked for where that is another."""
+    answered, asked = report.answered_by, report.candidate.asked_model
+    if answered:
+        other = "" if asked is None or answered == [asked] else f"; asked for was {asked}"
+        yield f"Answered by {', '.join(answered)}{other}."
 
 
 def _by_variant(counts: Counter[str]) -> str:

@@ -51,6 +51,18 @@ def in_cell(text: str) -> str:
     return plain(text).replace("|", "\\|")
 
 
+def in_code(text: str) -> str:
+    r"""The text as a span of code, in which nothing needs an escape: its fence is longer than any in the text.
+
+    >>> print(in_code('{"url":"http://x"}'), in_code("a `b`"))
+    `{"url":"http://x"}` `` a `b` ``
+    """
+    found = one_line(text)
+    fence = "`" * (1 + max(map(len, re.findall("`+", found)), default=0))
+    pad = " " if "`" in found or found.startswith(" ") else ""
+    return f"{fence}{pad}{found}{pad}{fence}"
+
+
 def in_paragraph(text: str) -> str:
     r"""The text for the beginning of a line, where it starts no heading, list, quotation or rule.
 

@@ -10,14 +10,17 @@ from decibench.reports.latency import Prices
 from decibench.reports.report import Report
 
 _IDENTITY: Final = ("model", "revision", "file_sha256", "device", "dtype")
-_DETAILS: Final = ("settings", "packages")
+JSON_FACTS: Final = ("settings", "packages")
+"""Facts whose value is JSON."""
 
 
 def provenance(report: Report) -> Iterator[tuple[str, str]]:
     """Name and value of every fact that is known."""
     identity = report.candidate.identity
     yield from ((name, str(identity[name])) for name in _IDENTITY if identity.get(name) is not None)
-    yield from ((name, canonical_json(identity[name])) for name in _DETAILS if identity.get(name))
+    if report.answered_by:
+        yield "answered by", ", ".join(report.answered_by)
+    yield from ((name, canonical_json(identity[name])) for name in JSON_FACTS if identity.get(name))
     if report.candidate.hash is not None:
         yield "candidate hash", report.candidate.hash
     yield "suite", f"{report.suite.name} {report.suite.version}, {report.suite.hash}"

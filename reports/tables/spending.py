@@ -19,6 +19,20 @@ def spending_lines(report: Report) -> Iterator[str]:
         yield f"Cost of the measured requests: {'; '.join(parts)}{'; no total' if len(parts) > 1 else ''}{by}."
         if cost.at_least.usd:
             yield f"At least {cost.at_least.usd:.6f} USD{_untold(cost)}."
+    told = cost.at_least.input_tokens or cost.at_least.output_tokens
+    if cost.prices.input_usd_per_million is None and (told or report.candidate.remote):
+        what = "Cost unknown: no price is known" if cost.total_usd is None and not parts else "Tokens have no price"
+        yield f"{what}. {_tokens(cost)}."
+
+
+def _tokens(cost: Cost) -> str:
+    """The tokens that requests told, and how many of the requests did not; what none of them told is not named."""
+    least = cost.at_least
+    cached = f" ({least.cached_tokens:,} of them cached)" if least.cached_tokens else ""
+    told = [f"{least.input_tokens:,} input{cached}"] if least.input_tokens else []
+    told += [f"{least.output_tokens:,} output"] if least.output_tokens else []
+    silent = f"; {cost.untold:,} of {cost.attempts:,} requests did not tell theirs" if cost.untold else ""
+    return f"Tokens told: {', '.join(told) or 'none'}{silent}"
 
 
 def _parts(report: Report) -> Iterator[str]:

@@ -143,7 +143,7 @@ def test_a_refusal_that_stops_the_run_tells_nothing_of_the_key(
         (["--endpoint", f"https://{KEY}@127.0.0.1"], "must not hold a user or password"),
         (["--endpoint", f"https://127.0.0.1/v1?key={KEY}"], "must be a base URL without ? and #"),
         (["--endpoint", KEY], "must be a URL that begins with https:// or http://"),
-        (["--endpoint", f"https://[{KEY}]"], "must be a URL"),
+        (["--endpoint", f"https://[{KEY}]"], "names no host that can be asked"),
     ],
 )
 def test_a_key_in_a_wrong_place_is_refused_and_not_repeated(

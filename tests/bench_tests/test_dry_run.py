@@ -66,7 +66,7 @@ def test_no_socket_is_opened_and_no_key_needed(
     done = subprocess.run(argv, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "A SOCKET WAS OPENED" not in done.stdout
-    assert "not yet to be run: the environment variable TYPESAFE_API_KEY is not set" in done.stdout
+    assert "cannot be run yet: the environment variable TYPESAFE_API_KEY is not set" in done.stdout
     assert "Authorization: Bearer ***" in done.stdout
     assert {path.name for path in tmp_path.iterdir()} - {".benchmarks"} == {"hook", "tiny"}
 
@@ -122,7 +122,7 @@ def test_tokens_and_cost_are_estimates_that_say_how(bench: Bench, suite: Path) -
         f"{tokens:,}, an estimate: characters of the bodies / 4, and 250"
     )
     cost = line(run, "cost: about ")
-    assert cost.startswith(f"{tokens * 0.042e-6:.6f} USD; ")
+    assert cost.startswith(f"{tokens * 0.042e-6:.6f} USD without retries and warm-ups; ")
     assert "TypeSafe's page of models, 2026-11-30" in cost
 
 
@@ -159,14 +159,34 @@ def test_output_is_estimated_at_the_most_that_a_reply_may_hold(bench: Bench, sui
     given = [part for option in files for part in (option, str(tmp_path / f"{option.strip('-')}.toml"))]
     cost = line(bench(suite, "--candidate", "model", *given, "--dry-run"), "cost: about ")
     assert cost == (
-        f"{24 * 500 * 8e-6:.6f} USD, were every reply as long as it may be (500 tokens); "
+        f"{24 * 500 * 8e-6:.6f} USD without retries and warm-ups, were every reply as long as it may be (500 tokens); "
         "prices.toml: the contract, 2026-11-30"
     )
 
 
 def test_the_price_of_an_option_goes_before_the_table(bench: Bench, suite: Path) -> None:
     cost = line(bench(suite, *DRY, "--input-usd-per-million", "0"), "cost: about ")
-    assert cost == "0.000000 USD; --input-usd-per-million, for input alone"
+    assert cost == (
+        "0.000000 USD without retries and warm-ups, output not counted; --input-usd-per-million, for input alone"
+    )
+
+
+@pytest.mark.parametrize("named", [[], ["decibench.bench_tests.test_load"]], ids=["beside", "alone"])
+def test_the_requests_of_the_load_test_are_counted_apart(bench: Bench, suite: Path, named: list[str]) -> None:
+    run = bench(suite, *named, *DRY, "--load", "--retries", "1")
+    assert run.code == 0
+    text = [*lines(run)]
+    (start,) = (place for place, found in enumerate(text) if found.startswith("load test: "))
+    assert text[start] == (
+        "load test: 440 requests of 100 questions, in 20 ticks and 2 warm-ups with each kind of states"
+    )
+    assert text[start + 1] == "attempts: at most 880, with --retries 1"
+    tokens = int(text[start + 2].removeprefix("input tokens: about ").partition(", an")[0].replace(",", ""))
+    # A request of a hundred questions is about 20,000 characters long.
+    assert 440 * 4_000 < tokens < 440 * 7_000
+    assert text[start + 3].startswith(f"cost: about {tokens * 0.042e-6:.6f} USD without retries; ")
+    assert len(body(run)["questions"]) == (100 if named else 1)
+    assert any(found.startswith("requests: 24 for 24 items") for found in text) is not bool(named)
 
 
 @pytest.mark.parametrize(
@@ -175,8 +195,7 @@ def test_the_price_of_an_option_goes_before_the_table(bench: Bench, suite: Path)
         (["-n", "2"], "--dry-run asks nothing, so that there is nothing to divide: run without -n"),
         (["--no-states"], "--dry-run prints a request, which holds what --no-states leaves out: leave one out"),
         (["--aggregate-only"], "--dry-run prints a request, which holds what --aggregate-only leaves out"),
-        (["--latency"], "--dry-run counts the requests of test_decisions.py alone"),
-        (["--load"], "--dry-run counts the requests of test_decisions.py alone"),
+        (["--latency"], "--dry-run counts no requests of test_latency.py: leave --latency out"),
         (["--resume", "."], "--dry-run counts the requests of a whole run: leave --resume out"),
     ],
 )

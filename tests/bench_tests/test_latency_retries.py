@@ -89,3 +89,18 @@ def test_an_attempt_that_was_never_timed_leaves_the_sum_unknown(bench: Bench, ow
     assert latency["overall"]["requests"] == 24
     assert latency["with_retries"] is None
     assert "all trials, with retries" in again.output
+
+
+def test_what_a_format_cannot_ask_was_not_timed_and_a_refused_connection_was(
+    bench: Bench, own: Own, suite: Path
+) -> None:
+    code = """
+        type(self).asked = getattr(self, "asked", 0) + 1
+        raise CandidateError("not-askable" if self.asked % 2 else "connection-failed", "no way")
+    """
+    run = bench(suite, "--candidate", own(code))
+    timed = {record["decisions"][0]["failure"]["code"]: record["latency_s"] for record in run.records("own")}
+    assert timed["not-askable"] is None
+    assert timed["connection-failed"] > 0
+    overall = run.report("own")["latency"]["overall"]
+    assert (overall["requests"], overall["untimed"]) == (12, 12)

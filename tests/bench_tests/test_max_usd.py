@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING
+from xml.etree import ElementTree
 
 import pytest
 from jevcompat.mock import MockConfig, Running
@@ -44,7 +45,9 @@ def test_a_run_stops_before_the_limit_and_goes_on_when_resumed(
         requests, spent = mock.requests, mock.requests * 34
         assert run.code == 2
         assert "STOPPED: systemone cannot go on: this process has spent its share of --max-usd: the next" in run.output
-        assert f"remedy it, then --resume {run.folder}" in run.output
+        again = f"allow as much again, or another amount, by --max-usd with --resume {run.folder}"
+        assert f"are left; {again}\n" in run.output
+        assert "FAILED" not in run.output
         records = run.records("systemone")
         # What was not sent has no record.
         assert {record["usage"]["input_tokens"] for record in records} == {34}
@@ -61,6 +64,28 @@ def test_a_run_stops_before_the_limit_and_goes_on_when_resumed(
     assert report["latency"]["overall"]["requests"] == 24
     assert (report["cost"]["attempts"], report["cost"]["untold"]) == (24, 0)
     assert report["cost"]["total_usd"] == pytest.approx(24 * 34)
+
+
+def test_what_is_not_asked_any_more_is_skipped_with_the_reason(
+    bench: Bench, suite: Path, prices: list[str], pytester: pytest.Pytester, mode: list[str]
+) -> None:
+    limit = 1700 * (2 if "-n" in mode else 1)
+    with Running(MockConfig()) as server:
+        run = bench(suite, *asked(server), *prices, "--max-usd", str(limit), "--junitxml", "tests.xml", "-x", *mode)
+    assert run.code == 2
+    outcomes = run.result.parseoutcomes()
+    assert "failed" not in outcomes
+    records = run.records("systemone")
+    assert outcomes["missed"] + outcomes.get("passed", 0) == len(records)
+    # A worker has items in its queue when the first of them cannot be asked.
+    assert outcomes["skipped"] >= 1 if "-n" in mode else outcomes["skipped"] == 1
+    (tests,) = ElementTree.parse(pytester.path / "tests.xml").getroot()
+    assert {name: tests.get(name) for name in ("failures", "errors")} == {"failures": "0", "errors": "0"}
+    skipped = tests.findall("./testcase/skipped")
+    assert len(skipped) == outcomes["skipped"]
+    start = "not asked: this process has spent its share of --max-usd: the next request can cost "
+    assert all((found.get("message") or "").startswith(start) for found in skipped)
+    assert not (pytester.path / ".pytest_cache" / "v" / "cache" / "lastfailed").exists()
 
 
 def test_a_limit_that_is_not_reached_changes_nothing(bench: Bench, suite: Path, prices: list[str]) -> None:

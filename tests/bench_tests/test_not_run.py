@@ -36,9 +36,14 @@ def test_those_with_a_key_are_run_and_the_others_are_named(
     assert f"NOT RUN: far: {LACKING}" in run.output
     assert "NOT RUN: jev: the environment variable TYPESAFE_API_KEY is not set" in run.output
     assert len(run.records("uniform")) == 24
-    assert run.json("comparison.json")["not_run"] == ["far", "jev"]
+    comparison = run.json("comparison.json")
+    assert comparison["not_run"] == ["far", "jev"]
+    lacking = {"far": LACKING, "jev": LACKING.replace("MISSING_KEY", "TYPESAFE_API_KEY")}
+    assert comparison["not_run_reasons"] == lacking
     for page in ("comparison.md", "comparison.html"):
-        assert "not run" in (run.folder / page).read_text("utf-8")
+        text = (run.folder / page).read_text("utf-8")
+        for name, what in lacking.items():
+            assert f"{name} was not run: {what}." in text
     assert {path.name for path in run.folder.iterdir() if path.is_dir()} == {"uniform"}
     assert far.asked == []
 
@@ -91,6 +96,12 @@ def test_what_is_required_of_a_candidate_that_is_not_run_does_not_pass(
     assert f"far cannot be run: {LACKING}" in run.output
 
 
+def test_who_is_not_run_cannot_take_turns(bench: Bench, suite: Path, far: Served) -> None:
+    run = bench(suite, "--candidate", "far", "--candidate", "uniform", "--interleave")
+    assert run.code == 4
+    assert f"--interleave lets candidates take turns: far is not run: {LACKING}, or leave it out" in run.output
+
+
 def test_a_given_gate_is_not_checked_on_the_candidate_that_is_left(bench: Bench, suite: Path, far: Served) -> None:
     fitted = bench(suite, "--candidate", "uniform")
     gate = fitted.folder / "uniform" / "gate.json"
@@ -112,3 +123,23 @@ def test_with_the_key_it_is_run(bench: Bench, suite: Path, far: Served, monkeypa
     assert run.code == 0
     assert "NOT RUN" not in run.output
     assert {asked.headers["authorization"] for asked in far.asked} == {"Bearer a-key"}
+
+
+def test_what_is_lacking_is_wrapped_at_words(bench: Bench, suite: Path, far: Served, pytester: pytest.Pytester) -> None:
+    name, host = "n" * 60, "h" * 30
+    table = f'[candidates.{name}]\nadapter = "systemone"\nendpoint = "http://{host}"\nmodel = "m-1"\nkey_env = "HOME"\n'
+    (pytester.path / "decibench.toml").write_text(table, "utf-8")
+    run = bench(suite, "--candidate", name, "--candidate", "uniform")
+    (start,) = (at for at, line in enumerate(run.result.outlines) if line.startswith("NOT RUN"))
+    said = run.result.outlines[start : start + 2]
+    assert max(map(len, said)) <= 100
+    sentence = f"NOT RUN: {name}: http:// to {host} would send the key unencrypted; use https://, or leave key_env out"
+    assert " ".join(line.strip() for line in said) == sentence
+
+
+def test_a_run_tells_where_a_remote_candidate_is_asked(
+    bench: Bench, suite: Path, far: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MISSING_KEY", "a-key")
+    run = bench(suite, "--candidate", "far", "--candidate", "uniform")
+    assert f"far at {far.url.removeprefix('http://')}, uniform on cpu" in run.output

@@ -34,8 +34,6 @@ def test_amounts_are_finite_and_above_0(bench: Bench, suite: Path, option: str, 
         (["--retries=-1"], "--retries -1: use 0 to 10"),
         (["--retries=11"], "--retries 11: use 0 to 10"),
         (["--deadline=3601"], "--deadline: use seconds above 0, at most 3600"),
-        (["--concurrency=4"], "--concurrency goes with --load"),
-        (["--max-tick-ms=4000"], "--max-tick-ms goes with --load"),
         (["--prices="], "--prices: is empty; name a file or leave it out"),
         (["--prices=nowhere.toml"], "nowhere.toml: cannot be read"),
     ],
@@ -53,12 +51,14 @@ def test_the_ends_of_the_ranges_are_taken(bench: Bench, suite: Path, arguments: 
 
 @pytest.mark.parametrize(
     "arguments",
-    [["--retries=1"], ["--deadline=5"], ["--rate-limit=60"], ["--max-usd=1"], ["--keep-raw"]],
+    [["--retries=1"], ["--deadline=5"], ["--rate-limit=60"], ["--max-usd=1"], ["--keep-raw"], ["--prices=mine.toml"]],
     ids=lambda arguments: arguments[0],
 )
 def test_what_no_candidate_has_a_use_for_is_refused(
-    bench: Bench, suite: Path, arguments: list[str], mode: list[str]
+    bench: Bench, suite: Path, pytester: pytest.Pytester, arguments: list[str], mode: list[str]
 ) -> None:
+    price = 'api = "systemone"\nmodel = "m"\ninput = 1.0\noutput = 0.0\ndate = 2026-11-30\nsource = "a test"\n'
+    (pytester.path / "mine.toml").write_text(f"[[price]]\n{price}", "utf-8")
     run = bench(suite, *arguments, *mode)
     assert run.code == 4
     option = arguments[0].partition("=")[0]

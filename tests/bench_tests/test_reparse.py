@@ -226,6 +226,32 @@ def test_what_cannot_be_scored_again_is_a_sentence(
     assert not (tmp_path / "out").exists()
 
 
+def test_where_one_of_two_candidates_cannot_be_read_nothing_is_written(
+    bench: Bench,
+    suite: Path,
+    serve: Serve,
+    served: Callable[[Asked], Said],
+    pytester: pytest.Pytester,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    table = f'adapter = "systemone"\nendpoint = "{serve(served).url}"\nmodel = "m-1"\n'
+    text = "".join(f"[candidates.{name}]\n{table}" for name in ("far", "near"))
+    (pytester.path / "decibench.toml").write_text(text, "utf-8")
+    run = bench(suite, "--candidate", "far", "--candidate", "near", "--keep-raw")
+    arguments = ["reparse", str(run.folder), "--out", str(tmp_path / "out"), "--suite", str(suite)]
+    replies = run.folder / "near" / "raw.jsonl"
+    whole = replies.read_text("utf-8")
+    replies.write_text(whole + "{}\n", "utf-8")
+    assert main(arguments) == 4
+    assert not (tmp_path / "out").exists()
+    replies.write_text(whole, "utf-8")
+    assert main(arguments) == 0
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {"far", "near"}
+    said = capsys.readouterr().out
+    assert [f"{name}: 24 of 24 records have kept replies" in said for name in ("far", "near")] == [True, True]
+
+
 def test_replies_to_several_bodies_of_a_request_are_read_together(
     bench: Bench,
     make_suite: Callable[..., Path],

@@ -59,6 +59,7 @@ def test_an_unknown_name_lists_the_valid_ones(write: Write) -> None:
         assert sentence.startswith("--candidate bert: unknown candidate 'bert'; use ")
         assert all(name in sentence for name in known)
         assert "a path to a .py file" in sentence
+        assert ("a name in a candidates file (there is no decibench.toml here)" in sentence) is (given is None)
 
 
 def test_an_unknown_adapter_lists_adapters_and_no_tables(write: Write) -> None:

@@ -123,10 +123,12 @@ def test_list_names_suites_families_variants_and_what_each_candidate_needs(capsy
     assert "decisions-v0" in shown
     assert all(f"{family} (24 scenarios" in shown for family in ("routing", "tool", "policy"))
     assert all(role in shown for role in ("original (core)", "paraphrase (core)", "injection (attack)"))
-    for name in ("baseline", "uniform", "first-option", "majority", "sparrow"):
-        [line] = [line for line in shown.splitlines() if line.strip().startswith(f"{name} ")]
-        assert "Needs: " in line
-    assert set(REGISTRY) <= {line.split()[0] for line in shown.splitlines() if line.strip()}
+    lines = {line.split()[0]: line for line in shown.splitlines() if "Needs: " in line}
+    assert set(lines) == {*REGISTRY, "path/to/file.py"}
+    # The column of names is as wide as the longest, so that what they are begins below each other.
+    assert {len(line) - len(line.removeprefix(f"  {name}").lstrip()) for name, line in lines.items()} == {
+        2 + max(map(len, lines)) + 2
+    }
     assert "pip install 'decibench[sparrow]'" in shown
     assert "create_candidate(device)" in shown
 

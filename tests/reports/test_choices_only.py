@@ -20,6 +20,7 @@ from decibench.reports.markdown import comparison_markdown, summary_markdown
 from decibench.reports.record import Record
 from decibench.reports.regression import regression_of
 from decibench.reports.report import Report, read_report, write_report
+from decibench.reports.tables.comparison import comparison_head
 from decibench.reports.tables.regression import regression_sentences
 
 MakeReport: TypeAlias = Callable[..., Report]
@@ -271,3 +272,23 @@ def _journal(report: Report, records: list[Record]) -> list[str]:
         json.dumps({"kind": kind} | part.model_dump(mode="json"), separators=(",", ":"), ensure_ascii=False)
         for kind, part in parts
     ]
+
+
+@pytest.mark.parametrize(
+    ("kinds", "said"),
+    [
+        (("silent", "silent"), "Without probabilities: c0, c1. What rests on probabilities is n/a."),
+        (("silent", "full"), "Without probabilities: c0. What rests on probabilities is n/a there, and not compared."),
+        (
+            ("full", "silent", "full"),
+            "Without probabilities: c1. What rests on probabilities is n/a there, and compared only between the "
+            "others.",
+        ),
+    ],
+)
+def test_a_comparison_speaks_of_others_only_where_there_are_some(
+    make_report: MakeReport, choices_only: Silence, kinds: tuple[str, ...], said: str
+) -> None:
+    reports = [make_report(f"c{place}", complete(2)) for place in range(len(kinds))]
+    found = compare([choices_only(r) if kind == "silent" else r for r, kind in zip(reports, kinds, strict=True)])
+    assert [line for line in comparison_head(found) if line.startswith("Without probabilities")] == [said]

@@ -80,6 +80,7 @@ def test_a_candidate_that_was_not_run_has_a_column_without_figures(
     assert main(["compare", str(run), "--out", str(out), "--markdown", str(tmp_path / "out.md")]) == 0
     content = json.loads(out.read_text("utf-8"))
     assert sorted(content["not_run"]) == ["fourth", "third"]
+    assert content["not_run_reasons"] is None
     assert [standing["candidate"] for standing in content["standings"]] == ["first", "second"]
     lines = (tmp_path / "out.md").read_text("utf-8").splitlines()
     assert [line.count("not run") for line in lines if line.startswith("| macro_accuracy |")] == [2]

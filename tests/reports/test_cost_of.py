@@ -9,7 +9,7 @@ import pytest
 
 from decibench.candidates.adapter import Usage
 from decibench.candidates.remote.prices import Price
-from decibench.reports.latency import Cost, Prices, cost_of
+from decibench.reports.latency import Cost, Prices, cost_of, latency_of
 from decibench.reports.record import EarlierAttempt, Record, TokenUsage
 from decibench.reports.report import Report
 from decibench.reports.tables.provenance import provenance
@@ -59,7 +59,7 @@ def test_tokens_of_every_attempt_are_counted_and_paid(cost: Callable[..., Cost])
         pytest.param(PRICED, (1_000_000, 500_000), 1, None, 9.7, id="cached-not-told"),
         pytest.param(PRICED, (None, 500_000), 1, None, 9.7, id="input-not-told"),
         pytest.param(FREE_OUTPUT, (1_000_000,), 0, 4.0, 4.0, id="free-output-need-not-be-told"),
-        pytest.param(FREE_OUTPUT, (1_000_000, 1, 1), 0, None, 2.0, id="cached-without-a-price"),
+        pytest.param(FREE_OUTPUT, (1_000_000, 1, 400_000), 0, None, 3.2, id="cached-without-a-price"),
         pytest.param(Prices(), (1_000_000,), 0, None, None, id="no-price"),
         pytest.param(Prices(), (), 1, None, None, id="no-price-and-not-told"),
     ],
@@ -154,10 +154,36 @@ def test_a_report_says_where_its_prices_come_from(make_report: MakeReport, price
         pytest.param(
             FREE_OUTPUT,
             (1_000_000, None, 0),
-            ["input unknown, because the price of cached tokens is unknown.", "At least 2.000000 USD."],
+            ["input unknown, because the price of cached tokens is unknown.", "At least 3.600000 USD."],
             id="cached-without-a-price",
         ),
-        pytest.param(Prices(), (), [], id="no-price"),
+        pytest.param(
+            Prices(),
+            TOLD,
+            [
+                "Cost unknown: no price is known. Tokens told: 2,000,000 input (400,000 of them cached), 1,000,000 "
+                "output."
+            ],
+            id="no-price",
+        ),
+        pytest.param(
+            Prices(),
+            (),
+            [
+                "Cost unknown: no price is known. Tokens told: 1,000,000 input (200,000 of them cached), 500,000 "
+                "output; 1 of 2 requests did not tell theirs."
+            ],
+            id="no-price-and-not-told",
+        ),
+        pytest.param(
+            Prices(compute_usd_per_hour=3600.0),
+            TOLD,
+            [
+                "2.000000 USD.",
+                "Tokens have no price. Tokens told: 2,000,000 input (400,000 of them cached), 1,000,000 output.",
+            ],
+            id="only-the-machine-has-a-price",
+        ),
     ],
 )
 def test_what_is_known_of_a_cost_is_said_and_why_the_rest_is_not(
@@ -165,6 +191,18 @@ def test_what_is_known_of_a_cost_is_said_and_why_the_rest_is_not(
 ) -> None:
     report = make_report("own", {"demo-0": [True]})
     records = list(_records(report.records[0], ([told], [TOLD])))
-    found = report.model_copy(update={"records": records, "cost": cost_of(records, prices)})
+    changes = {"records": records, "cost": cost_of(records, prices), "latency": latency_of(records)}
+    found = report.model_copy(update=changes)
     lines = [line.removeprefix("Cost of the measured requests: ") for line in spending_lines(found)]
     assert lines == said
+
+
+@pytest.mark.parametrize("device", ["remote", "cpu"])
+def test_a_remote_candidate_that_tells_no_tokens_has_a_cost_that_is_not_known(
+    make_report: MakeReport, device: str
+) -> None:
+    report = make_report("own", {"demo-0": [True, True]})
+    candidate = report.candidate.model_copy(update={"identity": {"model": "own", "device": device}})
+    said = "Cost unknown: no price is known. Tokens told: none; 2 of 2 requests did not tell theirs."
+    lines = list(spending_lines(report.model_copy(update={"candidate": candidate})))
+    assert lines == ([said] if device == "remote" else [])

@@ -10,7 +10,7 @@ from markdown_it import MarkdownIt
 
 from decibench.reports.markdown import summary_markdown
 from decibench.reports.report import Report
-from decibench.reports.tables.plain import in_cell, in_paragraph
+from decibench.reports.tables.plain import in_cell, in_code, in_paragraph
 
 HOSTILE = (
     "a|b<img src=x onerror=alert(1)>`c` [click](http://x.example) ![i](//x) **bold** \\| www.x.example\n::error::d &lt;"
@@ -66,3 +66,20 @@ def _seen(markdown: str) -> list[str]:
 def _kinds(markdown: str) -> list[str]:
     tokens = MarkdownIt("commonmark", {"linkify": False}).enable(["table", "strikethrough"]).parse(markdown)
     return [kind.type for token in tokens for kind in [token, *(token.children or [])] if kind.type != "text_special"]
+
+
+@pytest.mark.parametrize("text", [HOSTILE, '{"url":"http://127.0.0.1/v1"}', "`", "``` ``", " a ", "a\\", "", "x`"])
+def test_code_is_shown_as_it_is_and_ends_where_it_ends(text: str) -> None:
+    (inline,) = (t for t in MarkdownIt("commonmark").parse(f"- x: {in_code(text)} y") if t.type == "inline")
+    shown = text.replace("\n", "\\n")
+    assert [child.content for child in inline.children or [] if child.type == "code_inline"] == [shown][: len(text)]
+    assert {child.type for child in inline.children or []} <= {"text", "code_inline"}
+
+
+def test_settings_in_a_summary_are_written_without_escapes(make_report: Any) -> None:
+    report: Report = make_report("one", {"a-1": [True]})
+    identity = report.candidate.identity | {"settings": {"url": "http://127.0.0.1:1/v1/systemone", "x": HOSTILE}}
+    found = report.model_copy(update={"candidate": report.candidate.model_copy(update={"identity": identity})})
+    text = summary_markdown(found)
+    assert '"url":"http://127.0.0.1:1/v1/systemone"' in text
+    assert not {"html_inline", "html_block", "link_open", "image"} & set(_kinds(text))

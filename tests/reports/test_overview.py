@@ -13,8 +13,9 @@ from decibench.reports.latency import Prices, cost_of, latency_of
 from decibench.reports.markdown import summary_markdown
 from decibench.reports.record import EarlierAttempt, Failure, TokenUsage
 from decibench.reports.report import HoldoutLooks, Report
-from decibench.reports.tables.comparison import standings_table
+from decibench.reports.tables.comparison import reports_table, standings_table
 from decibench.reports.tables.overview import decision_line, notes, report_tables
+from decibench.reports.tables.provenance import provenance
 
 FIGURES = Path(__file__).parents[2] / "docs" / "figures.md"
 OUTCOMES = {f"{family}-{i}": [True, i > 0, True] for family in ("a", "b") for i in range(3)}
@@ -100,6 +101,41 @@ def test_the_known_part_of_a_cost_is_told_and_why_the_other_is_not(
 
 
 @pytest.mark.parametrize(
+    ("models", "identity", "note"),
+    [
+        ([None], {"model": "m-1"}, []),
+        (["m-1"], {"model": "m-1"}, ["Answered by m-1."]),
+        (
+            ["m-1-2026"],
+            {"model": "m-1", "settings": {"asked_model": "m-1"}},
+            ["Answered by m-1-2026; asked for was m-1."],
+        ),
+        (["m-2"], {"model": "m-2", "settings": {"asked_model": "m"}}, ["Answered by m-2; asked for was m."]),
+        (["m-1", None, "m-2", "m-1"], {"model": "m-1"}, ["Answered by m-1, m-2; asked for was m-1."]),
+    ],
+)
+def test_who_answered_is_told_and_that_it_is_another_than_was_asked(
+    make_report: Any, models: list[str | None], identity: dict[str, Any], note: list[str]
+) -> None:
+    report: Report = make_report("one", {"a-0": [True] * len(models), "a-1": [None]})
+    candidate = report.candidate.model_copy(update={"identity": identity})
+    # What a model that failed called itself answers nothing.
+    records = [
+        record.model_copy(update={"model": model})
+        for record, model in zip(report.records, [*models, "m-3"], strict=True)
+    ]
+    found = report.model_copy(update={"candidate": candidate, "records": records})
+    assert noted(found, "Answered") == note
+    answered = list(dict.fromkeys(model for model in models if model))
+    assert dict(provenance(found)).get("answered by") == (", ".join(answered) or None)
+    table = reports_table(
+        compare([found, make_report("two", {"a-0": [True] * len(models), "a-1": [None]}, scope=found.scope)])
+    )
+    rows = {row[0]: list(row[1:]) for row in table.rows}
+    assert rows.get("answered by") == ([", ".join(answered), "-"] if answered else None)
+
+
+@pytest.mark.parametrize(
     ("outcome", "line"),
     [
         ("within", "Act at 0.7 or more: on holdout 32 of 160 are accepted, 1 of them wrong{trial}, and an error of at "
@@ -155,6 +191,11 @@ def test_every_figure_of_the_first_tables_is_explained(make_report: Any) -> None
 
 
 def test_figures_side_by_side_tell_that_they_are_of_core_and_their_units(make_report: Any) -> None:
-    table = standings_table(compare([make_report("one", OUTCOMES), make_report("two", OUTCOMES)]))
+    one, two = make_report("one", OUTCOMES), make_report("two", OUTCOMES)
+    # 1 ms a request at 3.6 USD an hour is a millionth of a dollar each.
+    priced = two.model_copy(update={"cost": cost_of(two.records, Prices(compute_usd_per_hour=3.6))})
+    table = standings_table(compare([one, priced]))
     assert table.title == "Candidates side by side (holdout, core)"
-    assert ["request latency, p50", "1.00 ms", "1.00 ms"] in [list(row) for row in table.rows]
+    rows = [list(row) for row in table.rows]
+    assert ["request latency, p50", "1.00 ms", "1.00 ms"] in rows
+    assert ["cost per 1,000 decisions, USD", "unknown", "0.001"] in rows

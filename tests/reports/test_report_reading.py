@@ -221,6 +221,11 @@ def _point(**fields: Any) -> dict[str, Any]:
         (lambda r: r["gates"].update(cost={}), "field gates.cost.sentence: is missing"),
         (lambda r: r["candidate"]["identity"].update(revision=[1]), "field candidate.identity.revision: must be a str"),
         (lambda r: r["candidate"]["identity"].update(model=1), "field candidate.identity.model: must be a string"),
+        (lambda r: r["candidate"]["identity"].update(settings=["x"]), "field candidate.identity.settings: must be"),
+        (
+            lambda r: r["candidate"]["identity"].update(settings={"asked_model": 1}),
+            "field candidate.identity.settings.asked_model: must be a string",
+        ),
     ],
 )
 def test_what_no_run_states_of_gates_and_candidate_is_refused_whatever_the_seal_says(

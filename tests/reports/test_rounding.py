@@ -77,3 +77,20 @@ def test_it_follows_from_the_report_alone_when_that_is_read_again(declared: Make
     path.write_text(json.dumps(raw), "utf-8")
     with pytest.raises(SuiteError, match="log_loss_by_floor"):
         read_report(path)
+
+
+def test_a_summary_tells_how_far_sums_of_probabilities_are_off(make_report: Any) -> None:
+    made: Report = make_report("one", {f"a-{n}": [True] for n in range(10)})
+    sums = [0.97, 1.01, 1 + 2e-6, 1 + 5e-7, 1.0, 1.0, 1.0, 1.0, None, None]
+    records = [
+        record.model_copy(update={"decisions": [record.decisions[0].model_copy(update={"raw_sum": raw})]})
+        for record, raw in zip(made.records, sums, strict=True)
+    ]
+    evidence = evidence_of(records, decisions_of(records, made.protocol.log_loss_floor), made.protocol)
+    found = evidence.calibration["holdout"].sums
+    assert (found.decisions, found.beyond) == (8, 3 / 8)
+    assert found.largest == pytest.approx(0.03)
+    text = summary_markdown(made.model_copy(update={"evidence": evidence}))
+    assert "| sum_error, largest | 0.03 |" in text
+    assert "| sum_error above 1e-06 | 37.5% |" in text
+    assert "sum_error" not in summary_markdown(made)

@@ -28,3 +28,17 @@ def test_every_figure_is_whole_at_any_width(make_report: Any, width: int) -> Non
     }
     assert {word for word in cells if len(word) < width // 3} <= words
     assert max(len(line.rstrip()) for line in file.getvalue().splitlines()) <= width
+
+
+def test_every_part_of_a_table_repeats_all_that_names_its_rows(make_report: Any) -> None:
+    outcomes = {f"demo-{i:03}": [True, i % 3 > 0, i % 7 > 0] for i in range(40)}
+    other = {f"demo-{i:03}": [i % 2 > 0, True, i % 5 > 0] for i in range(40)}
+    comparison = compare([make_report("reference", outcomes), make_report("robot", other), make_report("x", other)])
+    file = io.StringIO()
+    print_comparison(Console(file=file, width=80), comparison)
+    shown = file.getvalue().partition("Scenario-weighted differences")[2].splitlines()
+    heads = [line.split() for line in shown if "quantity" in line]
+    assert len(heads) > 1
+    assert {tuple(head[:2]) for head in heads} == {("quantity", "candidate")}
+    rows = [line.split()[:2] for line in shown if line.split()[:1] == ["brier_score"]]
+    assert rows == [["brier_score", "robot"], ["brier_score", "x"]] * len(heads)

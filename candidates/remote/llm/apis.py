@@ -8,6 +8,7 @@ from typing import Any, Final, Protocol
 from decibench.candidates.adapter import CandidateError, Usage
 from decibench.candidates.remote.llm.prompts import Prompt
 from decibench.candidates.remote.llm.settings import LLMSettings
+from decibench.candidates.remote.prices import ApiName
 
 TOOL: Final = "answer"
 """Name of the tool that a model is forced to call, and of the schema it is held to."""
@@ -18,7 +19,7 @@ TOOL_DESCRIPTION: Final = "Give the answers to all questions."
 class Api(Protocol):
     """An API of language models; keeps no state."""
 
-    name: str
+    name: ApiName
     """As prices are looked up by."""
 
     path: str
@@ -80,25 +81,3 @@ def called(call: Any, name: object) -> Any:
     if name != TOOL:
         raise CandidateError("missing-tool-call", "the model called another tool than it was forced to call")
     return call
-
-
-def counted(read: int | None, written: int | None, cached: int | None) -> Usage:
-    """The tokens that a server states; a server that states 0 input tokens does not count, for no request takes none.
-
-    >>> counted(0, 0, None)
-    Usage(input_tokens=None, output_tokens=None, cached_tokens=None)
-    >>> counted(120, 0, 100)
-    Usage(input_tokens=120, output_tokens=0, cached_tokens=100)
-    """
-    return Usage(read or None, written if read or written else None, cached)
-
-
-def counts(usage: Any, *path: str) -> int | None:
-    """A count below ``usage``; None where it is not there or no count.
-
-    >>> counts({"details": {"cached": 3}}, "details", "cached")
-    3
-    """
-    for key in path:
-        usage = usage.get(key) if isinstance(usage, dict) else None
-    return usage if type(usage) is int and usage >= 0 else None

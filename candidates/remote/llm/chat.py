@@ -10,8 +10,6 @@ from decibench.candidates.remote.llm.apis import (
     TOOL,
     TOOL_DESCRIPTION,
     called,
-    counted,
-    counts,
     invalid,
     refused,
     said_text,
@@ -20,12 +18,14 @@ from decibench.candidates.remote.llm.apis import (
 )
 from decibench.candidates.remote.llm.prompts import Prompt
 from decibench.candidates.remote.llm.settings import LLMSettings
+from decibench.candidates.remote.prices import ApiName
+from decibench.candidates.remote.reading import count_at, counted
 
 
 class ChatCompletions:
     """Requests and replies of chat completions."""
 
-    name = "chat"
+    name: ApiName = "chat"
     path = "/v1/chat/completions"
     headers: Mapping[str, str] = {}
     key_header = ("Authorization", "Bearer ")
@@ -79,9 +79,9 @@ class ChatCompletions:
     def usage(self, content: Any) -> Usage:
         """The tokens of prompt and completion; those read from a cache are part of the prompt's."""
         return counted(
-            counts(content, "usage", "prompt_tokens"),
-            counts(content, "usage", "completion_tokens"),
-            counts(content, "usage", "prompt_tokens_details", "cached_tokens"),
+            count_at(content, "usage", "prompt_tokens"),
+            count_at(content, "usage", "completion_tokens"),
+            count_at(content, "usage", "prompt_tokens_details", "cached_tokens"),
         )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from decibench.candidates.adapter import CandidateError, QuestionAnswer, QuestionFailure
 from decibench.candidates.remote.llm.prompts import TASK, Prompt, user_text
@@ -11,17 +11,17 @@ from decibench.candidates.remote.llm.readout import Answers, Readout
 from decibench.cases.request import Request
 from decibench.cases.schema import Question
 
-_MARK = "FINAL:"
-_DECORATION = "*_` \t"
+_MARK: Final = "FINAL:"
+_DECORATION: Final = "*_` \t"
 """What a lenient reading takes off both ends: marks of emphasis and of code, and blanks."""
 
-_SYSTEM = (
+_SYSTEM: Final = (
     f"{TASK} You may reason first. The last line of your reply must be\n{_MARK} X\nwhere X is the name of the option "
     "that is the right answer. That line holds nothing else, and there is only one such line."
 )
 
 
-class Final(Readout):
+class FinalLine(Readout):
     """One request per question, so that every reply has one last line."""
 
     readout = "final"

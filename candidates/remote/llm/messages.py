@@ -10,8 +10,6 @@ from decibench.candidates.remote.llm.apis import (
     TOOL,
     TOOL_DESCRIPTION,
     called,
-    counted,
-    counts,
     invalid,
     refused,
     said_text,
@@ -20,12 +18,14 @@ from decibench.candidates.remote.llm.apis import (
 )
 from decibench.candidates.remote.llm.prompts import Prompt
 from decibench.candidates.remote.llm.settings import LLMSettings
+from decibench.candidates.remote.prices import ApiName
+from decibench.candidates.remote.reading import count_at, counted
 
 
 class Messages:
     """Requests and replies of messages."""
 
-    name = "messages"
+    name: ApiName = "messages"
     path = "/v1/messages"
     # The version from 2026-10-21 on refuses a temperature, whatever the model.
     headers: Mapping[str, str] = {"anthropic-version": "2023-06-01"}
@@ -77,11 +77,11 @@ class Messages:
         read, written = "cache_read_input_tokens", "cache_creation_input_tokens"
         # The API leaves out, or sets to null, what a request without a cache does not have.
         parts = [
-            counts(stated, "input_tokens"),
-            *(counts(stated, k) for k in (read, written) if stated.get(k) is not None),
+            count_at(stated, "input_tokens"),
+            *(count_at(stated, k) for k in (read, written) if stated.get(k) is not None),
         ]
         total = None if None in parts else sum(part for part in parts if part is not None)
-        return counted(total, counts(stated, "output_tokens"), counts(stated, read))
+        return counted(total, count_at(stated, "output_tokens"), count_at(stated, read))
 
 
 def _text(blocks: list[dict[str, Any]]) -> str:

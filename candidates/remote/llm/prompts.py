@@ -6,30 +6,17 @@ numbered q1, q2, ... in order.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 from decibench.cases.jsonio import canonical_json
-from decibench.cases.request import Request
-from decibench.cases.schema import Choice, Noul, NoulCriteria, Question, Score, State
+from decibench.cases.schema import Question, State
 
 TASK: Final = (
     "You are given a state and questions about it. Every question has named options, of which exactly one is the right "
     "answer. Judge by the state. Write the names of options exactly as they are given."
 )
-
-SPECIMENS: Final = (
-    Request(
-        "A text.",
-        {
-            "first": Choice(type="choice", instructions="Which?", criteria={"a": "The one.", "b": None}),
-            "second": Noul(type="noul", instructions="It holds.", criteria=NoulCriteria(true="It does.")),
-        },
-    ),
-    Request({"is": "JSON"}, {"third": Score(type="score", instructions="How much?", criteria=["None.", "Some."])}),
-)
-"""Requests with every kind of state and question: a prompt that reads differently for any of them is another one."""
 
 _KINDS: Final = {
     "choice": "choose one option",
@@ -52,10 +39,10 @@ class Prompt:
     by_tool: bool = False
 
 
-def numbered(questions: Mapping[str, Question]) -> dict[str, str]:
+def numbered(questions: Iterable[str]) -> dict[str, str]:
     """The number that each question id is asked by, in order.
 
-    >>> numbered(SPECIMENS[0].questions)
+    >>> numbered(["first", "second"])
     {'first': 'q1', 'second': 'q2'}
     """
     return {key: f"q{number}" for number, key in enumerate(questions, 1)}
@@ -64,6 +51,7 @@ def numbered(questions: Mapping[str, Question]) -> dict[str, str]:
 def user_text(state: State, questions: Mapping[str, Question]) -> str:
     """State and questions, the options in order; a state that is no text is written as JSON.
 
+    >>> from decibench.cases.schema import Noul
     >>> print(user_text("Rain.", {"x": Noul(type="noul", instructions="It is dry.")}))
     <state>
     Rain.

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from typing import Any, Final, TypeAlias
 
-from decibench.candidates.adapter import Answer, CandidateError, Identity, QuestionAnswer, QuestionFailure, Usage
-from decibench.candidates.remote.llm.apis import Api, invalid
+from decibench.candidates.adapter import Answer, CandidateError, QuestionAnswer, QuestionFailure, Usage
+from decibench.candidates.remote.identity import remote_identity
+from decibench.candidates.remote.llm.apis import Api
 from decibench.candidates.remote.llm.chat import ChatCompletions
 from decibench.candidates.remote.llm.messages import Messages
-from decibench.candidates.remote.llm.prompts import SPECIMENS, Prompt
+from decibench.candidates.remote.llm.prompts import Prompt
 from decibench.candidates.remote.llm.settings import LLMSettings, Provider
-from decibench.cases.jsonio import canonical_json
+from decibench.candidates.remote.prices import ApiName
+from decibench.candidates.remote.reading import answered_by
 from decibench.cases.request import Request
 
 _APIS: Final[Mapping[Provider, Api]] = {"openai": ChatCompletions(), "anthropic": Messages()}
@@ -33,25 +33,13 @@ class Readout(ABC):
     def __init__(self, settings: LLMSettings) -> None:
         self._api = _APIS[settings.provider]
         self.settings = settings
-        self.api = self._api.name
+        self.api: ApiName = self._api.name
         self.url = settings.endpoint + (settings.path or self._api.path)
         self.headers = self._api.headers
         self.key_header = self._api.key_header
         self.most_output_tokens = settings.max_tokens
-        self.identity = Identity(
-            model=settings.expect_model or settings.model,
-            device="remote",
-            decimals=settings.decimals,
-            settings={
-                "readout": self.readout,
-                "api": self.api,
-                "url": self.url,
-                "asked_model": settings.model,
-                **settings.sampling,
-                "prompt_sha256": self._prompt_sha256(),
-            },
-            alias=settings.expect_model is None,
-            probability_readout=self.probability_readout,
+        self.identity = remote_identity(
+            self, probability_readout=self.probability_readout, readout=self.readout, **settings.sampling
         )
 
     @abstractmethod
@@ -72,14 +60,7 @@ class Readout(ABC):
 
     def read(self, request: Request, contents: Sequence[Any]) -> Answer:
         """Read the answers of all questions, which one model has to have given."""
-        models = [content.get("model") if isinstance(content, dict) else None for content in contents]
-        if not all(isinstance(model, str) and model for model in models):
-            raise invalid("a reply does not say which model answered")
+        models = [answered_by(content) for content in contents]
         if len(set(models)) > 1:
             raise CandidateError("wrong-model", "the questions of one request were answered by different models")
         return Answer(self.answers(request, contents), model=models[0])
-
-    def _prompt_sha256(self) -> str:
-        """SHA-256 (hex) of what the specimens are asked with: another prompt is another candidate."""
-        prompts = [asdict(prompt) for specimen in SPECIMENS for prompt in self.prompts(specimen)]
-        return hashlib.sha256(canonical_json(prompts).encode()).hexdigest()

@@ -18,7 +18,7 @@ _BELONGS_TO: Final[dict[str, Provider]] = {
     "thinking": "anthropic",
     "thinking_budget_tokens": "anthropic",
 }
-_NOT_SAMPLING: Final = frozenset({"endpoint", "path", "model", "expect_model", "key_env", "deadline_s", "decimals"})
+_NOT_SAMPLING: Final = frozenset({*RemoteSettings.model_fields, "path"})
 """What the identity holds in fields of their own, or what cannot change an answer."""
 
 _MOST_TOKENS: Final = 10_000_000
@@ -29,16 +29,14 @@ class LLMSettings(RemoteSettings):
     """A language model behind chat completions (``openai``) or messages (``anthropic``), and how it is sampled.
 
     What is None is not sent, so that the provider's default holds. ``path`` is where the API is below the endpoint,
-    None for the provider's own. The model that answers must be ``expect_model`` where that is set; else it must not
-    change during a run. ``max_tokens`` bounds the tokens of one reply, thinking included; ``max_tokens_field`` is the
-    name that chat completions know it by (None: max_completion_tokens). ``effort`` is ``reasoning_effort`` of chat
-    completions and ``output_config.effort`` of messages. ``thinking`` and ``thinking_budget_tokens`` (at least 1,024,
-    less than ``max_tokens``) switch the thinking of messages.
+    None for the provider's own. ``max_tokens`` bounds the tokens of one reply, thinking included; ``max_tokens_field``
+    is the name that chat completions know it by (None: max_completion_tokens). ``effort`` is ``reasoning_effort`` of
+    chat completions and ``output_config.effort`` of messages. ``thinking`` and ``thinking_budget_tokens`` (at least
+    1,024, less than ``max_tokens``) switch the thinking of messages.
     """
 
     provider: Provider
     path: UrlPath | None = None
-    expect_model: Text | None = None
     max_tokens: Annotated[int, Field(ge=1, le=_MOST_TOKENS)]
     max_tokens_field: Literal["max_completion_tokens", "max_tokens"] | None = None
     temperature: Annotated[float, Field(ge=0, le=2)] | None = None

@@ -9,13 +9,13 @@ import pytest
 
 from decibench.candidates.adapter import CandidateError, Usage
 from decibench.candidates.remote.budget import Budget, Spending
-from decibench.candidates.remote.prices import ADDED_TOKENS, Price
+from decibench.candidates.remote.prices import MOST_ADDED_TOKENS, Price
 
 DOLLAR = Price(1e6, 0.0, None, "a dollar a token")
 """A price at which dollars are tokens."""
 
 BODY = 500
-MOST = BODY + ADDED_TOKENS
+MOST = BODY + MOST_ADDED_TOKENS
 
 
 def refusal(spending: Spending) -> CandidateError:

@@ -123,6 +123,7 @@ def test_a_cost_is_known_only_where_every_part_is(price: Price, usage: Usage, us
         ({"output": "nan"}, "field price.0.output: "),
         ({"output": "1e9"}, "field price.0.output: must be at most 1000000"),
         ({"date": '"yesterday"'}, "field price.0.date: "),
+        ({"api": '"openai"'}, "field price.0.api: must be 'systemone', 'decisions', 'chat' or 'messages'"),
         ({"usd": "1.0"}, "field price.0.usd: is not a known field; remove it or correct its spelling"),
         ({"host": "unquoted"}, "is not TOML: "),
     ],

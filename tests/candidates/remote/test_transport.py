@@ -93,8 +93,17 @@ REFUSALS: dict[str, tuple[int, Any, dict[str, str], str, bool]] = {
     "413": (413, {"error": SECRET}, {}, "request-too-large", False),
     "422, details": (422, {"detail": DETAILS}, {}, "invalid-request", False),
     "422, one object": (422, {"detail": DETAILS[0]}, {}, "invalid-request", False),
+    "422, an error": (
+        422,
+        {"detail": {"error_type": "api_usage_error", "message": SECRET}},
+        {},
+        "invalid-request",
+        False,
+    ),
     "422, a string": (422, {"detail": SECRET}, {}, "invalid-request", False),
     "429": (429, {"detail": SECRET}, {}, "rate-limited", False),
+    "429, wait": (429, {"detail": SECRET}, {"retry_after": "7"}, "rate-limited", False),
+    "429, date": (429, {"detail": SECRET}, {"retry_after": "Wed, 21 Oct 2065 07:28:00 GMT"}, "rate-limited", False),
     "429, spent": (
         429,
         {"type": "error", "error": {"details": {"error_code": "enforced_spend_limit_reached"}, "message": SECRET}},
@@ -104,6 +113,7 @@ REFUSALS: dict[str, tuple[int, Any, dict[str, str], str, bool]] = {
     ),
     "429, no quota": (429, {"error": {"code": "insufficient_quota", "message": SECRET}}, {}, "spend-limit", True),
     "500": (500, SECRET, {}, "server-error", False),
+    "500, too long": (500, {"error": {"code": "context_length_exceeded"}}, {}, "server-error", False),
     "500, as HTML": (500, f"<p>{SECRET}</p>", {"content_type": "text/html"}, "server-error", False),
     "503": (503, {"detail": SECRET}, {}, "server-error", False),
     "529": (529, {"type": "error", "error": {"type": "overloaded_error"}}, {}, "overloaded", False),
@@ -172,6 +182,43 @@ def test_a_request_that_is_refused(
     assert str(status) in asked.decision.failure.detail or code == "spend-limit"
     assert SECRET not in asked.decision.failure.detail
     assert [seen.path for seen in server.seen] == ["/v1/systemone"]
+
+
+@pytest.mark.parametrize("status", [400, 403, 429])
+@pytest.mark.parametrize(
+    "word", ["enforced_spend_limit_reached", "insufficient_quota", "billing_hard_limit_reached", "billing_error"]
+)
+def test_every_word_for_money_that_is_spent_ends_the_run(
+    serve: Serve, ask: Ask, reply: Reply, word: str, status: int
+) -> None:
+    for said in ({"error": {"type": word}}, {"error": {"code": word}}, {"detail": {"error_type": word}}):
+        failure = ask(serve(reply(said, status))).decision.failure
+        assert (failure.code, failure.fatal) == ("spend-limit", True)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"detail": {"error_type": "max_tokens_exceeded"}},
+        {"error": {"code": "context_length_exceeded"}},
+        {"error": {"type": "exceed_context_size_error"}},
+        {"error": {"message": "Prompt is too long: 9 tokens"}},
+        {"error": {"message": "This model's maximum context length is 8 tokens."}},
+    ],
+)
+def test_every_word_for_a_request_that_does_not_fit_is_known(serve: Serve, ask: Ask, reply: Reply, said: Any) -> None:
+    for status in (400, 413, 422):
+        failure = ask(serve(reply(said, status))).decision.failure
+        assert (failure.code, failure.fatal) == ("does-not-fit", False)
+
+
+@pytest.mark.parametrize(("more", "code"), [(0, None), (1, "reply-too-large")])
+def test_a_reply_may_have_two_megabytes_and_no_byte_more(
+    serve: Serve, ask: Ask, reply: Reply, answer: MakeAnswer, more: int, code: str | None
+) -> None:
+    body = json.dumps(answer()).encode().ljust(2 * 1024 * 1024 + more)
+    for content in (reply(body), chunked(body)):
+        assert ask(serve(content)).code == code
 
 
 @pytest.mark.parametrize(("make", "headers", "code"), BODIES.values(), ids=BODIES)

@@ -13,11 +13,11 @@ from typing import Any, TypeAlias
 
 import pytest
 
-from decibench.candidates.adapter import CandidateError
+from decibench.candidates.adapter import CandidateError, Usage
 from decibench.candidates.remote.allowance import Allowance
 from decibench.candidates.remote.budget import Budget
 from decibench.candidates.remote.candidate import RemoteCandidate
-from decibench.candidates.remote.llm.final import Final
+from decibench.candidates.remote.llm.final import FinalLine
 from decibench.candidates.remote.llm.settings import FinalSettings
 from decibench.candidates.remote.pace import wait_before
 from decibench.candidates.remote.prices import read_prices
@@ -74,6 +74,15 @@ def test_an_exhausted_limit_is_asked_once(serve: Serve, ask: Ask, reply: Reply) 
     assert len(server.seen) == 1
 
 
+def test_a_server_that_fails_is_repeated_whatever_it_says(
+    serve: Serve, ask: Ask, reply: Reply, answer: MakeAnswer
+) -> None:
+    server = serve(reply({"error": {"code": "context_length_exceeded"}}, 500, **AT_ONCE), reply(answer()))
+    asked = ask(server, allowance=Allowance(retries=1))
+    assert asked.code is None
+    assert [attempt.code for attempt in asked.traffic.earlier] == ["server-error"]
+
+
 def test_a_reply_that_is_no_answer_is_asked_once(serve: Serve, ask: Ask, reply: Reply) -> None:
     server = serve(reply("NaN"))
     assert ask(server, allowance=Allowance(retries=5)).code == "invalid-json"
@@ -111,6 +120,7 @@ def test_what_was_tried_before_the_money_ran_out_is_told(
     asked = ask(server, allowance=allowance)
     assert (asked.code, asked.decision.failure.fatal) == ("budget-spent", True)
     assert [attempt.code for attempt in asked.traffic.earlier] == ["server-error"]
+    assert asked.usage == Usage(0, 0, 0)
     assert len(server.seen) == 1
 
 
@@ -129,7 +139,7 @@ def two_questions(case: Any) -> Request:
 
 def _final(server: Any, **rules: Any) -> RemoteCandidate:
     given = {"endpoint": server.url, "model": "own-1", "provider": "openai", "max_tokens": 9}
-    return RemoteCandidate(Final(FinalSettings.model_validate(given)), Allowance(retries=1, **rules))
+    return RemoteCandidate(FinalLine(FinalSettings.model_validate(given)), Allowance(retries=1, **rules))
 
 
 def test_the_traffic_of_all_bodies_of_a_request_is_told(serve: Serve, reply: Reply, two_questions: Request) -> None:
@@ -166,12 +176,35 @@ def test_the_wait_that_a_server_asks_for_is_kept(serve: Serve, ask: Ask, reply: 
     assert asked.traffic.waited_s == 1.0
 
 
-def test_a_wait_of_more_than_a_minute_is_not_kept(serve: Serve, ask: Ask, reply: Reply) -> None:
+@pytest.fixture
+def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """Let nobody wait: the seconds that would have been waited."""
+    waits: list[float] = []
+    monkeypatch.setattr("time.sleep", waits.append)
+    return waits
+
+
+def test_a_wait_of_a_minute_is_kept_and_a_longer_one_is_not(
+    serve: Serve, ask: Ask, reply: Reply, answer: MakeAnswer, waits: list[float]
+) -> None:
+    assert ask(serve(reply("", 429, retry_after="60"), reply(answer())), allowance=Allowance(retries=1)).code is None
+    assert waits == [60]
     server = serve(reply("", 429, retry_after="61"))
     asked = ask(server, allowance=Allowance(retries=5))
     assert asked.code == "rate-limited"
     assert "61 s" in asked.decision.failure.detail
     assert len(server.seen) == 1
+    assert waits == [60]
+
+
+def test_the_date_that_a_server_asks_for_is_kept(
+    serve: Serve, ask: Ask, reply: Reply, answer: MakeAnswer, waits: list[float]
+) -> None:
+    server = serve(reply("", 429, retry_after=_date(50)), reply(answer()))
+    asked = ask(server, allowance=Allowance(retries=1))
+    assert asked.code is None
+    assert waits == [asked.traffic.waited_s]
+    assert 20 < asked.traffic.waited_s <= 50
 
 
 def _date(seconds: float, *, usegmt: bool = True) -> str:

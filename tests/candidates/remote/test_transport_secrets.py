@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import signal
 import socket
@@ -150,3 +151,14 @@ def test_what_is_kept_does_not_hold_it(
     assert kept.status == status
     assert "key ***" in kept.text
     assert CANARY not in kept.text
+
+
+@pytest.mark.parametrize("word", ["model", "0.5", "answers", '"', "m"])
+def test_a_key_that_is_any_word_leaves_replies_as_they_are(
+    serve: Serve, make_candidate: Any, case: Any, reply: Reply, answer: MakeAnswer, monkeypatch: Any, word: str
+) -> None:
+    monkeypatch.setenv("OWN_KEY", word)
+    server = serve(reply(answer()))
+    told = make_candidate(server, allowance=Allowance(keep_raw=True), **KEYED).decide(request_of(case("Which way?")))
+    assert json.loads(told.traffic.raw[0].text) == answer()
+    assert told.model == answer()["model"]

@@ -77,6 +77,20 @@ def test_a_certificate_of_a_named_authority_is_trusted(
     assert ask(serve(reply(answer()), context=_secured(file))).code is None
 
 
+@pytest.mark.parametrize("content", [None, "no certificate"])
+def test_authorities_that_cannot_be_read_are_told(
+    ask: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: str | None
+) -> None:
+    file = tmp_path / "authorities.pem"
+    if content is not None:
+        file.write_text(content)
+    monkeypatch.setenv("SSL_CERT_FILE", str(file))
+    with pytest.raises(CandidateError, match="SSL_CERT_FILE") as caught:
+        ask("https://model.example")
+    assert caught.value.code == "invalid-certificates"
+    assert caught.value.__suppress_context__
+
+
 def test_a_certificate_for_another_host_is_refused(
     serve: Serve,
     ask: Ask,

@@ -13,6 +13,7 @@ import vl_convert
 
 from decibench.reports.comparisons.comparison import Comparison, compare
 from decibench.reports.latency import Prices, cost_of, latency_of
+from decibench.reports.markdown import comparison_markdown
 from decibench.reports.pages.chart import Chart
 from decibench.reports.pages.comparison_charts import comparison_charts
 from decibench.reports.report import Report
@@ -113,7 +114,8 @@ def test_nothing_is_contrasted_where_a_report_is_partial(make_report: Any, three
     assert list(charts) == ["risk-coverage", "families", "tradeoff"]
     assert "Without a curve: partial (partial), ghost (not run)." in charts["risk-coverage"].sentence
     assert {row["candidate"] for row in data(charts["risk-coverage"])} == {"plain"}
-    assert "Not in the drawing, for want of a latency or an accuracy: ghost." in charts["tradeoff"].sentence
+    assert charts["tradeoff"].sentence.endswith("Not run: ghost.")
+    assert "for want of" not in charts["tradeoff"].sentence
     bare = [row for row in data(charts["families"]) if row["candidate"] == "partial"]
     assert [(row["accuracy"], row["low"], row["scenarios"]) for row in bare] == [(1.0, None, "-")]
 
@@ -168,3 +170,20 @@ def test_a_candidate_without_any_latency_is_named_and_not_placed(three: list[Rep
     _, charts = charts_of([three[0], report])
     assert [row["candidate"] for row in data(charts["tradeoff"])] == ["plain"]
     assert "Not in the drawing, for want of a latency or an accuracy: other." in charts["tradeoff"].sentence
+
+
+@pytest.mark.parametrize(("far", "said"), [((), False), (("other",), True), (("plain", "other"), False)])
+def test_latencies_with_a_network_and_without_are_not_set_against_each_other(
+    three: list[Report], far: Sequence[str], said: bool
+) -> None:
+    reports = [_at(report, "remote" if report.candidate.name in far else "cpu") for report in three[:2]]
+    comparison, charts = charts_of(reports)
+    sentence = "The latencies of other hold a network, those of plain hold none: they cannot be set against each other."
+    for text in (charts["tradeoff"].sentence, comparison_markdown(comparison)):
+        assert (sentence in text) is said
+        assert ("hold a network" in text) is said
+
+
+def _at(report: Report, device: str) -> Report:
+    identity = report.candidate.identity | {"device": device}
+    return report.model_copy(update={"candidate": report.candidate.model_copy(update={"identity": identity})})

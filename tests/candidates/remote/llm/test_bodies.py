@@ -13,6 +13,7 @@ from anthropic.types.message_create_params import MessageCreateParamsNonStreamin
 from openai.types.chat.completion_create_params import CompletionCreateParamsNonStreaming
 from pydantic import TypeAdapter
 
+from decibench.candidates.adapter import Usage
 from decibench.cases.request import Request
 
 if TYPE_CHECKING:
@@ -284,4 +285,6 @@ def test_an_option_that_is_no_line_of_its_own_cannot_be_asked_for_a_last_line(
     assert (error.code, error.fatal) == ("not-askable", False)
     assert "two" not in error.detail
     assert standin.asked == []
+    # It is the format that cannot ask: a failed decision, which cost nothing.
+    assert (error.usage, error.unasked) == (Usage(0, 0, 0), False)
     assert make("llm-labels", "openai").decide(Request("s", {"way": odd})).questions

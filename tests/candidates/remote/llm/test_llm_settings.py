@@ -42,6 +42,16 @@ def test_what_has_to_be_said_is_asked_for(refusal: Callable[[str, str], str], ad
         assert f"candidates.x: {adapter} needs {name}" in said
 
 
+def test_what_no_option_can_say_is_to_be_set_in_a_file() -> None:
+    with pytest.raises(UsageError) as caught:
+        resolve_candidates(["llm-labels"], file=None, device=None, shorthand={"model": "m"})
+    assert str(caught.value).splitlines() == [
+        "--candidate llm-labels: llm-labels needs endpoint; give --endpoint, or set it in a candidates file",
+        "--candidate llm-labels: llm-labels needs provider; set it in a candidates file",
+        "--candidate llm-labels: llm-labels needs max_tokens; set it in a candidates file",
+    ]
+
+
 @pytest.mark.parametrize(
     ("adapter", "provider", "more", "sentence"),
     [
@@ -128,7 +138,7 @@ def test_another_prompt_is_another_candidate(monkeypatch: pytest.MonkeyPatch) ->
     def hashes() -> dict[str, object]:
         given = {"endpoint": "http://127.0.0.1:1", "model": "m", "provider": "openai", "max_tokens": 9}
         wires = {name: REGISTRY[name].wire(REGISTRY[name].settings_model.model_validate(given)) for name in ADAPTERS}
-        return {name: wire.identity.settings["prompt_sha256"] for name, wire in wires.items()}
+        return {name: wire.identity.settings["wire_sha256"] for name, wire in wires.items()}
 
     before = hashes()
     assert len(set(before.values())) == 3

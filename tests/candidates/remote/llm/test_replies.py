@@ -183,8 +183,10 @@ CHAT_CHANGES: list[tuple[str, Any, str]] = [
     ("ends with a call nobody offered", lambda r: r["choices"][0].update(finish_reason="tool_calls"), "invalid-reply"),
     ("no content", lambda r: r["choices"][0]["message"].pop("content"), "empty-reply"),
     ("content in parts", lambda r: r["choices"][0]["message"].update(content=[{"text": "x"}]), "invalid-reply"),
-    ("no model", lambda r: r.pop("model"), "invalid-reply"),
-    ("model of another type", lambda r: r.update(model=1), "invalid-reply"),
+    ("no model", lambda r: r.pop("model"), "missing-model"),
+    ("model of another type", lambda r: r.update(model=1), "invalid-model"),
+    ("a model that is no name", lambda r: r.update(model="a model"), "invalid-model"),
+    ("a model at a path", lambda r: r.update(model="/models/own-1:Q4_K_M.gguf"), "valid"),
     ("an empty refusal is none", lambda r: r["choices"][0]["message"].update(refusal=""), "valid"),
     ("no usage", lambda r: r.pop("usage"), "valid"),
     ("reasoning beside", lambda r: r["choices"][0]["message"].update(reasoning_content="FINAL: up"), "valid"),
@@ -203,7 +205,7 @@ MESSAGES_CHANGES: list[tuple[str, Any, str]] = [
     ("refused without content", lambda r: r.update(stop_reason="refusal", content=[]), "refused"),
     ("paused", lambda r: r.update(stop_reason="pause_turn"), "invalid-reply"),
     ("not said to be complete", lambda r: r.pop("stop_reason"), "invalid-reply"),
-    ("no model", lambda r: r.update(model=None), "invalid-reply"),
+    ("no model", lambda r: r.update(model=None), "invalid-model"),
     ("the text in two blocks", lambda r: r["content"].insert(1, {"type": "text", "text": " \n"}), "valid"),
     ("no thinking", lambda r: r["content"].pop(0), "valid"),
     ("hidden thinking", lambda r: r["content"].insert(0, {"type": "redacted_thinking", "data": "x"}), "valid"),
@@ -229,7 +231,7 @@ def test_a_reply_of_another_shape_has_a_name(
     assert outcomes(make(adapter, api), "way") == [(code, "left" if code == "valid" else None)]
 
 
-@pytest.mark.parametrize("content", [[], "text", None, {}])
+@pytest.mark.parametrize("content", [[], "text", None, {"model": "stand-in-1"}])
 def test_json_that_is_no_reply_at_all(
     make: Make, standin: StandIn, outcomes: Outcomes, provider: str, content: Any
 ) -> None:
@@ -335,6 +337,7 @@ def test_the_questions_of_a_request_are_answered_by_one_model(
             {"prompt_tokens": 100, "completion_tokens": 20, "prompt_tokens_details": {"cached_tokens": 0}},
             (100, 20, 0),
         ),
+        ("openai", {"prompt_tokens": 100, "prompt_tokens_details": {"cached_tokens": 101}}, (100, None, None)),
         ("openai", {"prompt_tokens": 100, "prompt_tokens_details": None}, (100, None, None)),
         ("openai", {"prompt_tokens": 0, "completion_tokens": 0}, (None, None, None)),
         ("anthropic", {"input_tokens": 0, "output_tokens": 0}, (None, None, None)),
@@ -358,7 +361,7 @@ def test_the_questions_of_a_request_are_answered_by_one_model(
             },
             (36, 20, None),
         ),
-        ("anthropic", {"output_tokens": 20, "cache_read_input_tokens": 64}, (None, 20, 64)),
+        ("anthropic", {"output_tokens": 20, "cache_read_input_tokens": 64}, (None, 20, None)),
         ("anthropic", {"input_tokens": 30, "cache_read_input_tokens": "64"}, (None, None, None)),
         ("anthropic", None, (None, None, None)),
     ],
