@@ -137,7 +137,7 @@ def make_plan(options: Options) -> Plan:
     # A dry run asks nothing, so that it needs no key.
     not_run = {spec.name: spec.lacks for spec in specs if spec.lacks is not None and not options.dry_run}
     if len(not_run) == len(specs):
-        raise UsageError("; ".join(f"{name} cannot be run: {what}" for name, what in not_run.items()))
+        raise UsageError("; ".join(f"{', '.join(names)} cannot be run: {what}" for what, names in _by_reason(not_run)))
     specs = [spec for spec in specs if spec.name not in not_run]
     gate = read_gate(options.gate) if options.gate else None
     rules = dict(gate.rules if gate else options.rules)
@@ -161,6 +161,11 @@ def make_plan(options: Options) -> Plan:
     elif options.require_gate and not plan.fits_gate:
         raise UsageError("--require-gate fits a gate on core variants of calibration, and the scope leaves them out")
     return plan
+
+
+def _by_reason(not_run: Mapping[str, str]) -> Iterator[tuple[str, list[str]]]:
+    for what in dict.fromkeys(not_run.values()):
+        yield what, [name for name, reason in not_run.items() if reason == what]
 
 
 def _check_known(option: str, given: Sequence[str], known: Iterable[str]) -> None:

@@ -55,14 +55,15 @@ def pytest_configure(config: pytest.Config) -> None:
 def _control(config: pytest.Config, plan: Plan) -> None:
     """Register what the one process does that writes, or that only tells what a run would ask."""
     register = config.pluginmanager.register
+    run_dir, blessed = choose_run_dir(plan), read_blessed(plan)
     if plan.options.dry_run:
         register(DryRun(config, plan), "decibench-dry-run")
         return
-    recorder = Recorder(plan, choose_run_dir(plan))
+    recorder = Recorder(plan, run_dir)
     if plan.options.load:
         # Before the controller: it sets the exit status of the session, and a load test that failed adds to that.
         register(LoadReports(config, recorder), LOAD_PLUGIN)
-    register(Controller(config, recorder, read_blessed(plan)), "decibench-controller")
+    register(Controller(config, recorder, blessed), "decibench-controller")
     if plan.options.network.max_usd is not None and hasattr(config.option, "maxworkerrestart"):
         # What a worker that died had spent is not known, and its successor would have a share of the money anew.
         config.option.maxworkerrestart = "0"

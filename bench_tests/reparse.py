@@ -18,8 +18,9 @@ from decibench.bench_tests.fitted import fitted_gates
 from decibench.bench_tests.raw import RAW, key_of, read_raw
 from decibench.bench_tests.replies import readers_of
 from decibench.cases.door import UsageError
-from decibench.cases.errors import SuiteError
+from decibench.cases.errors import Problem, SuiteError
 from decibench.cases.loading import Suite, find_suite, load_suite
+from decibench.cases.request import request_hash
 from decibench.cases.schema import Model
 from decibench.gates.concluding import conclude
 from decibench.gates.fitting import Gates, unfitted_gates
@@ -140,6 +141,7 @@ def reparse(folder: Path, suite: Suite) -> Reparsed:
     are the same. Raises SuiteError or UsageError where a file is missing or damaged.
     """
     before = read_journal(folder / JOURNAL)
+    _check_cases(before.records, suite, folder / JOURNAL)
     told = _told(read_document(folder / REPORT, SCHEMA), folder / REPORT)
     protocol = with_rules(DEFAULT_PROTOCOL, chosen_rules(before.header.protocol))
     readers = readers_of(before, protocol.tolerances, folder)
@@ -156,6 +158,14 @@ def reparse(folder: Path, suite: Suite) -> Reparsed:
     report, gates = _report(after, told, suite)
     changes = _changes(before.records, records)
     return Reparsed(folder, suite, after, read, changes, report, gates[primary_gate(protocol)])
+
+
+def _check_cases(records: Sequence[Record], suite: Suite, path: Path) -> None:
+    for record in records:
+        case = suite.by_id.get(record.case)
+        if case is None or request_hash(case) != record.request_hash:
+            message = f"tells of a request {record.case} that the suite does not hold; restore the file"
+            raise SuiteError([Problem(str(path), message)])
 
 
 def _changes(before: Sequence[Record], after: Sequence[Record]) -> Counter[str]:

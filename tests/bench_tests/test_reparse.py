@@ -226,6 +226,17 @@ def test_what_cannot_be_scored_again_is_a_sentence(
     assert not (tmp_path / "out").exists()
 
 
+def test_records_of_cases_that_the_suite_does_not_hold_are_refused(
+    run_of: MakeRun, suite: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = run_of()
+    journal = run.folder / CANDIDATE / "journal.jsonl"
+    case = run.records(CANDIDATE)[0]["case"]
+    journal.write_text(journal.read_text("utf-8").replace(case, f"{case}-else"), "utf-8")
+    assert main(["reparse", str(run.folder), "--out", str(tmp_path / "out"), "--suite", str(suite)]) == 4
+    assert f"journal.jsonl: tells of a request {case}-else that the suite does not hold" in capsys.readouterr().err
+
+
 def test_where_one_of_two_candidates_cannot_be_read_nothing_is_written(
     bench: Bench,
     suite: Path,
