@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeAlias, get_args
@@ -73,7 +74,7 @@ class Load:
         """
         ticks: dict[States, list[Tick]] = {states: [] for states in ARMS}
         cache: dict[States, list[CacheCounts | None]] = {states: [] for states in ARMS}
-        with ThreadPoolExecutor(self.concurrency) as threads:
+        with self._threads() as threads:
             counts = self.cache.read()
             for number in range(WARM_UPS + TICKS):
                 for states in ARMS:
@@ -83,6 +84,19 @@ class Load:
                         ticks[states].append(tick)
                         cache[states].append(moved(before, counts))
         return [arm_of(states, ticks[states], total(cache[states])) for states in ARMS]
+
+    @contextmanager
+    def _threads(self) -> Iterator[Executor]:
+        """Threads to ask in; an interruption ends them after the attempts that are under way."""
+        threads = ThreadPoolExecutor(self.concurrency)
+        try:
+            yield threads
+        except KeyboardInterrupt:
+            self._fatal = self._fatal or Failure(code="interrupted", detail="the run ended")
+            self.pool.close()
+            raise
+        finally:
+            threads.shutdown(cancel_futures=True)
 
     def _tick(self, threads: Executor, cases: Sequence[Case]) -> Tick:
         requests = [request_of(case) for case in cases]

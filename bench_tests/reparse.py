@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from pydantic import ConfigDict, ValidationError
 
@@ -19,6 +19,7 @@ from decibench.bench_tests.raw import RAW, key_of, read_raw
 from decibench.bench_tests.replies import readers_of
 from decibench.cases.door import UsageError
 from decibench.cases.errors import Problem, SuiteError
+from decibench.cases.jsonio import sha256_of
 from decibench.cases.loading import Suite, find_suite, load_suite
 from decibench.cases.request import request_hash
 from decibench.cases.schema import Model
@@ -39,6 +40,7 @@ from decibench.reports.report import (
     HoldoutLooks,
     Report,
     Scope,
+    is_sealed,
     primary_gate,
 )
 from decibench.reports.table import decisions_of
@@ -58,6 +60,7 @@ class Reparsed:
     suite: Suite
     journal: Journal
     kept: int
+    strangers: int
     changes: Mapping[str, int]
     report: Report
     gate: Gate
@@ -72,6 +75,8 @@ class Reparsed:
         records = len(self.journal.records)
         others = "; the others stay as they were" if self.kept < records else ""
         yield f"{self.name}: {self.kept} of {records} records have kept replies{others}"
+        if self.strangers:
+            yield f"  {self.strangers} kept replies are of no record of the journal"
         changed = sum(self.changes.values()) - self.changes.get(UNCHANGED, 0)
         yield f"  {changed} of {sum(self.changes.values())} decisions changed"
         yield from (f"  {what}: {count}" for what, count in self.changes.items() if what != UNCHANGED)
@@ -101,6 +106,8 @@ class _Told(Model):
 
     model_config = ConfigDict(extra="ignore")
 
+    run: str
+    candidate: CandidateRef
     environment: dict[str, str]
     complete: bool
     partial: bool
@@ -141,8 +148,8 @@ def reparse(folder: Path, suite: Suite) -> Reparsed:
     are the same. Raises SuiteError or UsageError where a file is missing or damaged.
     """
     before = read_journal(folder / JOURNAL)
-    _check_cases(before.records, suite, folder / JOURNAL)
-    told = _told(read_document(folder / REPORT, SCHEMA), folder / REPORT)
+    _check_journal(before, suite, folder / JOURNAL)
+    told = _told(before, folder / REPORT)
     protocol = with_rules(DEFAULT_PROTOCOL, chosen_rules(before.header.protocol))
     readers = readers_of(before, protocol.tolerances, folder)
     kept = read_raw(folder / RAW)
@@ -154,14 +161,28 @@ def reparse(folder: Path, suite: Suite) -> Reparsed:
             continue
         read += 1
         records.append(reader.read(record, suite.by_id[record.case], replies))
+    strangers = len(kept.keys() - {key_of(record) for record in before.records})
+    if kept and not read:
+        raise SuiteError(
+            [Problem(str(folder / RAW), "holds no reply to a request of the journal beside it; restore both")]
+        )
     after = Journal(before.header.model_copy(update={"protocol": protocol}), before.loads, records)
     report, gates = _report(after, told, suite)
+    if len(report.records) != len(told.records):
+        message = f"has {len(report.records)} of the {len(told.records)} records of the report beside it; restore both"
+        raise SuiteError([Problem(str(folder / JOURNAL), message)])
     changes = _changes(before.records, records)
-    return Reparsed(folder, suite, after, read, changes, report, gates[primary_gate(protocol)])
+    return Reparsed(folder, suite, after, read, strangers, changes, report, gates[primary_gate(protocol)])
 
 
-def _check_cases(records: Sequence[Record], suite: Suite, path: Path) -> None:
-    for record in records:
+def _check_journal(journal: Journal, suite: Suite, path: Path) -> None:
+    """SuiteError where the journal was edited so that it names no folder, no candidate, or no case of the suite."""
+    name = journal.header.candidate
+    if Path(name).name != name or name in ("", ".", ".."):
+        raise SuiteError([Problem(str(path), "names a candidate that can be no folder; restore the file", 1)])
+    if not journal.loads or any(sha256_of(load.identity) != load.candidate_hash for load in journal.loads):
+        raise SuiteError([Problem(str(path), "does not say who answered, or has been edited there; restore the file")])
+    for record in journal.records:
         case = suite.by_id.get(record.case)
         if case is None or request_hash(case) != record.request_hash:
             message = f"tells of a request {record.case} that the suite does not hold; restore the file"
@@ -186,17 +207,28 @@ def _change(old: Decision, new: Decision) -> str:
     return "another choice" if old.choice != new.choice else "the same choice by other figures"
 
 
-def _told(content: dict[str, Any], path: Path) -> _Told:
+def _told(journal: Journal, path: Path) -> _Told:
+    """What the report at ``path`` says of the run of ``journal``; SuiteError where it is edited, or another's."""
+    if not path.exists():
+        raise SuiteError([Problem(str(path), "is not there: the run was not finished; go on with it by --resume RUN")])
+    content = read_document(path, SCHEMA)
     try:
-        return _Told.model_validate(content)
+        told = _Told.model_validate(content)
     except ValidationError as error:
         raise SuiteError(damage(error, str(path), SCHEMA)) from error
+    if not is_sealed(content):
+        raise SuiteError([Problem(str(path), "was edited or damaged; restore it, or make it anew by --resume RUN")])
+    if (told.run, told.candidate.name) != (journal.header.run, journal.header.candidate):
+        raise SuiteError(
+            [Problem(str(path), "is of another run or candidate than the journal beside it; restore both")]
+        )
+    return told
 
 
 def _report(journal: Journal, told: _Told, suite: Suite) -> tuple[Report, Gates]:
     """The report of ``journal``; what it does not tell stands in the report that was there before."""
     load, protocol = journal.load, journal.header.protocol
-    assert load is not None  # A reply is kept of a candidate that was built.
+    assert load is not None  # It was checked.
     candidate = CandidateRef(name=journal.header.candidate, hash=load.candidate_hash, identity=load.identity)
     order = {(item.case, item.trial): place for place, item in enumerate(told.records)}
     current = [record for record in journal.current() if (record.case, record.trial) in order]

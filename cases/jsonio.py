@@ -5,7 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 import sys
-from typing import Any
+from typing import Any, Final
+
+MOST_EXACT: Final = 2**53
+"""The largest whole number that every reader of JSON keeps exact; more is no count of anything."""
 
 
 def read_json(text: str | bytes) -> Any:

@@ -189,6 +189,8 @@ def _reparse(options: argparse.Namespace) -> Exit:
     out: Path = options.out
     if out.exists():
         raise UsageError(f"--out {out}: is there already; name a directory that is not")
+    if out.resolve().is_relative_to(options.source.resolve()):
+        raise UsageError(f"--out {out}: lies in what is read; name a directory elsewhere")
     # All are read before the first is written: a run that is half there would stand in the way of the next try.
     found = [reparse(folder, suite_of(folder, options.suite)) for folder in folders_with_replies(options.source)]
     for reparsed in found:

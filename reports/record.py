@@ -7,6 +7,7 @@ from typing import Annotated, Any, Final, Literal, TypeAlias
 
 from pydantic import Field
 
+from decibench.cases.jsonio import MOST_EXACT
 from decibench.cases.schema import Case, Counterfactual, Model, Role, Split
 
 _EXACT: Final = frozenset({str, bool, int, float, type(None)})
@@ -15,7 +16,7 @@ _DETAIL_LENGTH: Final = 300
 
 Outcome: TypeAlias = Literal["correct", "missed", "failed"]
 
-MOST_TOKENS: Final = 2**53
+MOST_TOKENS: Final = MOST_EXACT
 """More is no count: neither JSON readers nor a float would keep it exact."""
 
 

@@ -189,11 +189,19 @@ def as_report(raw: Any, path: Path) -> Report:
     return report
 
 
+def is_sealed(raw: dict[str, Any]) -> bool:
+    """Whether the JSON value of a report states the hash of its content; its figures are not looked at."""
+    try:
+        return bool(_seal(raw, map(canonical_json, raw["records"])) == raw["seal"])
+    except (LookupError, TypeError, ValueError):
+        return False
+
+
 def _doubts(report: Report, raw: dict[str, Any]) -> Iterator[tuple[str | None, str]]:
     """The fields of a report that cannot be trusted, each with a sentence; a figure says more than the seal."""
     try:
         found = list(_contradictions(report))
-        matches = _seal(raw, map(canonical_json, raw["records"])) == report.seal
+        matches = is_sealed(raw)
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
         # What no run writes, such as an expected answer that is none of the options.
         yield None, "its figures cannot be computed anew from its records and gates; it was edited or damaged"

@@ -10,6 +10,7 @@ from typing import Any, Final, TypeVar
 
 from decibench.candidates.adapter import MODEL_NAME, CandidateError, Usage
 from decibench.cases.distribution import InvalidAnswer, finite_number
+from decibench.cases.jsonio import MOST_EXACT
 
 Kind = TypeVar("Kind")
 
@@ -70,7 +71,7 @@ def count_at(of: Any, *path: str) -> int | None:
     3
     """
     found = _at(of, *path)
-    return found if type(found) is int and found >= 0 else None
+    return found if type(found) is int and 0 <= found <= MOST_EXACT else None
 
 
 def _at(of: Any, *path: str) -> Any:

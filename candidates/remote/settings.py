@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from ipaddress import ip_address
-from typing import Annotated, Final
+from typing import Annotated, Final, Self
 from urllib.parse import SplitResult, urlsplit
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, model_validator
 
+from decibench.candidates.adapter import MODEL_NAME
 from decibench.candidates.settings import Settings
 from decibench.cases.schema import Text
 
@@ -93,6 +94,20 @@ def check_variable(name: str) -> str:
     return name
 
 
+def check_model(name: str) -> str:
+    """``name``; ValueError where no reply may state it as the model that answered."""
+    if not MODEL_NAME.fullmatch(name):
+        raise ValueError("is no name that a reply may state: 1 to 200 ASCII letters, digits and . _ : / @ + ~ -")
+    return name
+
+
+def check_printable(name: str) -> str:
+    """``name``; ValueError where it holds a character that cannot be shown."""
+    if not name.isprintable():
+        raise ValueError("must hold no line breaks or other characters that cannot be shown")
+    return name
+
+
 Endpoint = Annotated[Text, AfterValidator(check_endpoint)]
 UrlPath = Annotated[Text, AfterValidator(check_path)]
 Variable = Annotated[Text, AfterValidator(check_variable)]
@@ -107,11 +122,18 @@ class RemoteSettings(Settings):
     """
 
     endpoint: Endpoint
-    model: Text
+    model: Annotated[Text, AfterValidator(check_printable)]
     key_env: Variable | None = None
     deadline_s: Annotated[float, Field(gt=0, le=3600)] = 30.0
     decimals: Annotated[int, Field(ge=1, le=17)] | None = None
-    expect_model: Text | None = None
+    expect_model: Annotated[Text, AfterValidator(check_model)] | None = None
+
+    @model_validator(mode="after")
+    def _names_the_version_once(self) -> Self:
+        path = getattr(self, "path", "/")
+        if self.endpoint.endswith("/v1") and (path is None or path.startswith("/v1/")):
+            raise ValueError("endpoint ends in /v1, with which the path begins: leave it out of the endpoint")
+        return self
 
     @property
     def host(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -119,6 +120,7 @@ class Transport:
         self._keep_raw = keep_raw
         self._pace = Pace(requests_per_minute)
         self._spending = spending
+        self._closed = threading.Event()
         self._client = httpx.Client(
             transport=Connections(url),
             auth=key,
@@ -147,14 +149,16 @@ class Transport:
             wait = self._wait_after(received, received.refusal, course)
             course.earlier.append(Attempt(seconds, course.waited_s, received.refusal.code, usage))
             course.waited_s = wait
-            time.sleep(wait)
+            if self._closed.wait(wait):
+                raise CandidateError("interrupted", "the run ended while the request waited", traffic=course.traffic())
 
     def redacted(self, text: str) -> str:
         """``text``, which a server said, without the key."""
         return text if self._key is None else self._key.redacted(text)
 
     def close(self) -> None:
-        """Close the connections."""
+        """Close the connections; requests of other threads that wait to be repeated are not."""
+        self._closed.set()
         self._client.close()
 
     def _reserve(self, size: int, course: _Course) -> float:

@@ -237,6 +237,59 @@ def test_records_of_cases_that_the_suite_does_not_hold_are_refused(
     assert f"journal.jsonl: tells of a request {case}-else that the suite does not hold" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("name", "old", "new", "said"),
+    [
+        ("report.json", '"complete": true', '"complete": false', "was edited or damaged"),
+        ("report.json", '"case":', '"cast":', "is missing"),
+        ("journal.jsonl", '"candidate":"', '"candidate":"../../', "names a candidate that can be no folder"),
+        (
+            "journal.jsonl",
+            '"device":"remote"',
+            '"device":"here"',
+            "does not say who answered",
+        ),
+        ("journal.jsonl", '{"kind":"load"', '{"kind":"lead"', "unexpected kind"),
+        ("raw.jsonl", '"trial":1', '"trial":2', "holds no reply to a request of the journal"),
+    ],
+)
+def test_a_run_that_was_edited_is_not_made_whole(
+    run_of: MakeRun,
+    suite: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    name: str,
+    old: str,
+    new: str,
+    said: str,
+) -> None:
+    run = run_of()
+    file = run.folder / CANDIDATE / name
+    text = file.read_text("utf-8")
+    assert old in text
+    file.write_text(text.replace(old, new), "utf-8")
+    assert main(["reparse", str(run.folder), "--out", str(tmp_path / "a" / "out"), "--suite", str(suite)]) == 4
+    assert said in capsys.readouterr().err
+    assert not (tmp_path / "a").exists()
+
+
+def test_a_report_of_another_run_does_not_go_with_the_journal(
+    run_of: MakeRun, suite: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first, second = run_of(), run_of()
+    arguments = ["--out", str(tmp_path / "out"), "--suite", str(suite)]
+    report = first.folder / CANDIDATE / "report.json"
+    report.write_bytes((second.folder / CANDIDATE / "report.json").read_bytes())
+    assert main(["reparse", str(first.folder), *arguments]) == 4
+    assert "is of another run or candidate than the journal beside it" in capsys.readouterr().err
+    journal = second.folder / CANDIDATE / "journal.jsonl"
+    journal.write_text("".join(journal.read_text("utf-8").splitlines(keepends=True)[:-2]), "utf-8")
+    assert main(["reparse", str(second.folder), *arguments]) == 4
+    assert "has 22 of the 24 records of the report beside it" in capsys.readouterr().err
+    assert main(["reparse", str(second.folder), "--out", str(second.folder / "out"), "--suite", str(suite)]) == 4
+    assert "lies in what is read" in capsys.readouterr().err
+
+
 def test_where_one_of_two_candidates_cannot_be_read_nothing_is_written(
     bench: Bench,
     suite: Path,

@@ -6,6 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from decibench.candidates.remote.settings import RemoteSettings, is_loopback
+from decibench.candidates.remote.systemone import SystemOneSettings
 
 SECRET = "sk-secret-0"
 
@@ -58,6 +59,21 @@ def test_an_endpoint_that_is_no_base_url_is_refused_and_not_quoted(endpoint: str
     [problem] = caught.value.errors(include_input=False)
     assert said in problem["msg"]
     assert SECRET not in problem["msg"]
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"endpoint": "https://api.example.com/v1"}, "ends in /v1, with which the path begins"),
+        ({"expect_model": "a b"}, "is no name that a reply may state"),
+        ({"model": "a\nb"}, "must hold no line breaks"),
+    ],
+)
+def test_what_no_run_could_be_made_with_is_refused(given: dict[str, str], said: str) -> None:
+    whole = {"endpoint": "https://api.example.com", "model": "m"}
+    with pytest.raises(ValidationError, match=said):
+        SystemOneSettings.model_validate(whole | given)
+    assert SystemOneSettings.model_validate({**whole, "endpoint": "https://api.example.com/v1", "path": "/systemone"})
 
 
 @pytest.mark.parametrize("name", [SECRET, "own_key", "1KEY", "KEY=1", "", "KEY "])

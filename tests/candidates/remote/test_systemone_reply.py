@@ -125,6 +125,7 @@ def test_a_reply_as_documented_is_answered() -> None:
         ("invalid-usage", changed(("usage", None))),
         ("invalid-token-count", changed(("usage.input_tokens", 304.0))),
         ("invalid-token-count", changed(("usage.output_tokens", -1))),
+        ("invalid-token-count", changed(("usage.input_tokens", 10**400))),
         ("invalid-token-count", changed(("usage.output_tokens", True))),
         ("invalid-token-count", changed(("usage.input_tokens", SECRET))),
         ("unasked-question", changed((f"answers.{SECRET}", {"type": "noul", "noul": 0.5}))),

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import socket
+import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, TypeAlias
 
 import pytest
@@ -180,8 +182,25 @@ def test_the_wait_that_a_server_asks_for_is_kept(serve: Serve, ask: Ask, reply: 
 def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """Let nobody wait: the seconds that would have been waited."""
     waits: list[float] = []
-    monkeypatch.setattr("time.sleep", waits.append)
+
+    class Clock(threading.Event):
+        def wait(self, timeout: float | None = None) -> bool:
+            waits.append(timeout or 0.0)
+            return self.is_set()
+
+    monkeypatch.setattr("decibench.candidates.remote.transport.threading", SimpleNamespace(Event=Clock))
     return waits
+
+
+def test_who_waits_to_be_repeated_stops_where_the_run_ends(serve: Serve, make_candidate: Any, case: Any) -> None:
+    server = serve(b"HTTP/1.1 429 Too Many\r\nRetry-After: 50\r\nContent-Length: 0\r\n\r\n")
+    candidate = make_candidate(server, allowance=Allowance(retries=1))
+    threading.Timer(0.3, candidate.close).start()
+    start = time.monotonic()
+    with pytest.raises(CandidateError, match="interrupted: the run ended"):
+        candidate.decide(request_of(case("Which way?")))
+    assert time.monotonic() - start < 20
+    assert len(server.seen) == 1
 
 
 def test_a_wait_of_a_minute_is_kept_and_a_longer_one_is_not(
