@@ -17,12 +17,11 @@ from decibench.cases.schema import Description, Model, Split, Text, check_conten
 from decibench.reports.documents import read_content
 from decibench.reports.journal import Journal, SuiteRef, read_journal
 from decibench.reports.protocol import DEFAULT_PROTOCOL, Protocol
-from decibench.reports.record import Decision, Failure, Record, TokenUsage
+from decibench.reports.record import MOST_TOKENS, Decision, Failure, Record, TokenUsage
 from decibench.reports.report import CandidateRef, as_report, gate_point
 
 UNKNOWN: Final = "unknown"
 _LEVELS: Final = frozenset("0123456789")
-_MOST_TOKENS: Final = 2**53
 _MOST_SECONDS: Final = 1e9
 """Some thirty years: beyond it a clock is broken, and sums of such figures stop being JSON."""
 _MOST_PROBLEMS: Final = 10
@@ -83,8 +82,8 @@ class Row(Model):
     split: Split | None = None
     trial: Annotated[int, Field(ge=1)] = 1
     latency_s: Annotated[float, Field(ge=0, le=_MOST_SECONDS)] | None = None
-    input_tokens: Annotated[int, Field(ge=0, le=_MOST_TOKENS)] | None = None
-    output_tokens: Annotated[int, Field(ge=0, le=_MOST_TOKENS)] | None = None
+    input_tokens: Annotated[int, Field(ge=0, le=MOST_TOKENS)] | None = None
+    output_tokens: Annotated[int, Field(ge=0, le=MOST_TOKENS)] | None = None
     confidence: Annotated[float, Field(allow_inf_nan=False)] | None = None
     error: Description | None = None
 
